@@ -1,0 +1,198 @@
+"""What all estimators share: the positive label, priority and threshold, the checks of the input."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from rarefind._sklearn_compat import CallbackSupportMixin
+from rarefind._typing import Array, ArrayLike, Bools, Floats, Label, Table
+from rarefind.rules import Reason
+
+__all__ = ["RareClassifier"]
+
+
+def _ranks(estimator: RareClassifier) -> bool:
+    """Whether there is one positive class to rank by; before the fit it is hoped for."""
+    if len(getattr(estimator, "classes_", (0, 1))) != 2:
+        raise AttributeError("With more than two classes only predict and predict_proba are defined.")
+    return True
+
+
+class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
+    """Base of all rarefind classifiers.
+
+    A subclass writes ``fit``, which begins with :meth:`_start_fit` and sets ``threshold_``, and
+    :meth:`_priority`, :meth:`_probability` and :meth:`_explain`, which are given checked arrays. It gets ``priority``, ``decision_function``, ``predict``, ``predict_proba`` and
+    ``explain`` with scikit-learn's conventions from here.
+    """
+
+    #: Whether ``fit`` also takes more than two classes.
+    _many_classes = False
+
+    classes_: Array
+    pos_label_: Label
+    threshold_: float
+    n_features_in_: int
+
+    @available_if(_ranks)
+    def priority(self, X: Table) -> Floats:
+        """Raw score for ranking: higher goes first.
+
+        A row's priority does not depend on the other rows of the call.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return self._priority(self._checked(X))
+
+    @available_if(_ranks)
+    def decision_function(self, X: Table) -> Floats:
+        """Priority above the threshold, with scikit-learn's sign: positive means ``classes_[1]``."""
+        above = self.priority(X) - self.threshold_
+        return above if self._positive_is_second() else -above
+
+    def predict(self, X: Table) -> Array:
+        """Label of each row: the positive one where the priority reaches ``threshold_``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return self._labels(self._checked(X))
+
+    def predict_proba(self, X: Table) -> Floats:
+        """Calibrated probability of each class, in the order of ``classes_``; ranks as ``priority``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+        """
+        return self._probabilities(self._checked(X))
+
+    @available_if(_ranks)
+    def explain(self, X: Table) -> list[Reason]:
+        """Give for each row the reason of its priority.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        list of Reason
+            ``str(reason)`` is a sentence.
+        """
+        return self._explain(self._checked(X))
+
+    @abstractmethod
+    def _priority(self, X: Floats) -> Floats:
+        """Priority of checked rows."""
+
+    @abstractmethod
+    def _probability(self, X: Floats) -> Floats:
+        """Probability of the positive class of checked rows."""
+
+    @abstractmethod
+    def _explain(self, X: Floats) -> list[Reason]:
+        """Reasons of checked rows."""
+
+    def _start_fit(self, X: Table, y: ArrayLike, pos_label: Label) -> tuple[Floats, Array]:
+        """Check the training table; set ``classes_`` and ``pos_label_``; encode ``y`` by class."""
+        X, y = validate_data(
+            self, X, y, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2
+        )
+        self._refuse_missing(X)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if self.classes_.size < 2:
+            raise ValueError(
+                f"All {y.size} rows are of class {self.classes_[0]!s}: "
+                "learning needs rows of two classes."
+            )
+        if self.classes_.size == 2:
+            self.pos_label_ = self._choose_positive(codes, pos_label)
+        elif not self._many_classes:
+            raise ValueError(
+                f"Only binary classification is supported: y holds {self.classes_.size} classes."
+            )
+        elif pos_label is not None:
+            raise ValueError(f"pos_label needs two classes, and y holds {self.classes_.size}.")
+        return X, codes
+
+    def _choose_positive(self, codes: Array, pos_label: Label) -> Label:
+        if pos_label is None:
+            first, second = np.bincount(codes)
+            return self.classes_[0] if first < second else self.classes_[1]
+        if pos_label not in self.classes_:
+            raise ValueError(
+                f"pos_label={pos_label!r} is not among the labels "
+                f"{self.classes_[0]!s} and {self.classes_[1]!s}."
+            )
+        return pos_label
+
+    def _labels(self, X: Floats) -> Array:
+        alert = self._priority(X) >= self.threshold_
+        return self.classes_[(alert == self._positive_is_second()).astype(np.intp)]
+
+    def _probabilities(self, X: Floats) -> Floats:
+        positive = self._probability(X)
+        columns = (1 - positive, positive)
+        return np.column_stack(columns if self._positive_is_second() else columns[::-1])
+
+    def _positive_is_second(self) -> bool:
+        return bool(self.classes_[1] == self.pos_label_)
+
+    def _is_positive(self, codes: Array) -> Bools:
+        return np.asarray(codes == (1 if self._positive_is_second() else 0))
+
+    def _checked(self, X: Table) -> Floats:
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
+        self._refuse_missing(X)
+        return X
+
+    def _refuse_missing(self, X: Floats) -> None:
+        """Name the first column with a value that is no number."""
+        bad = ~np.isfinite(X)
+        if not bad.any():
+            return
+        column = int(bad.any(axis=0).argmax())
+        what = "NaN" if np.isnan(X[:, column]).any() else "inf"
+        raise ValueError(
+            f"Column {self._feature_names()[column]!r} holds {what} in "
+            f"{int(bad[:, column].sum())} of {len(X)} rows: {type(self).__name__} takes finite "
+            "numbers only; fill the column (sklearn.impute.SimpleImputer) or leave it out."
+        )
+
+    def _feature_names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        return [f"x{i}" for i in range(self.n_features_in_)] if names is None else list(map(str, names))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self._many_classes
+        return tags

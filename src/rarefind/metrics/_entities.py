@@ -1,0 +1,88 @@
+"""What a day's alerts are worth when people check entities (cards, firms), not rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from sklearn.utils import check_consistent_length, column_or_1d
+
+from rarefind._typing import ArrayLike, Floats, Label
+from rarefind.metrics._inputs import as_scores, budget, is_positive
+
+
+def entity_precision_at_k(
+    y_true: ArrayLike,
+    score: ArrayLike,
+    entity: ArrayLike,
+    day: ArrayLike,
+    k: int,
+    *,
+    pos_label: Label = None,
+) -> float:
+    """Mean over days of the share of positives among the ``k`` entities alerted that day.
+
+    An entity is alerted by its best score of the day and is a hit when one of its rows of that day
+    is positive. An entity once found is known, and neither alerted nor counted on later days.
+    A day with fewer than ``k`` entities left is measured on those it has.
+
+    Equal scores are ordered by the entity's own identifier: who is found today changes who can be
+    found tomorrow, so an expectation over ties, as in :func:`precision_at_k`, is not one number a
+    day. The result does not depend on the order of the rows.
+
+    Parameters
+    ----------
+    y_true, score, pos_label
+        As in :func:`average_precision`.
+    entity : array-like of shape (n,)
+        Whose row it is.
+    day : array-like of shape (n,)
+        The day of each row: any value that sorts in time, such as a date or a day number.
+    k : int
+        Entities that can be checked in a day.
+
+    Examples
+    --------
+    >>> from rarefind.metrics import entity_precision_at_k
+    >>> entity_precision_at_k(
+    ...     y_true=[1, 1, 0, 1, 0], score=[0.9, 0.8, 0.3, 0.9, 0.2],
+    ...     entity=["a", "a", "b", "a", "b"], day=[1, 1, 1, 2, 2], k=1)
+    0.5
+    """
+    return float(np.mean(entity_precision_by_day(y_true, score, entity, day, k, pos_label=pos_label)))
+
+
+def entity_precision_by_day(
+    y_true: ArrayLike,
+    score: ArrayLike,
+    entity: ArrayLike,
+    day: ArrayLike,
+    k: int,
+    *,
+    pos_label: Label = None,
+) -> Floats:
+    """The daily values behind :func:`entity_precision_at_k`, in the order of the days."""
+    positive, scores = is_positive(y_true, pos_label), as_scores(score)
+    entities = pd.factorize(column_or_1d(entity), sort=True)[0]
+    days, day_names = pd.factorize(column_or_1d(day), sort=True)
+    check_consistent_length(positive, scores, entities, days)
+    if not positive.size:
+        raise ValueError("There are no rows to measure.")
+    if np.any(entities < 0) or np.any(days < 0):
+        raise ValueError("entity and day must not be missing in any row.")
+    rows = pd.DataFrame({"day": days, "entity": entities, "score": scores, "hit": positive})
+    best = rows.groupby(["day", "entity"], as_index=False).max()
+    best = best.sort_values(["day", "score", "entity"], ascending=[True, False, True])
+
+    starts = np.searchsorted(best["day"].to_numpy(), np.arange(len(day_names) + 1))
+    cases, hits = best["entity"].to_numpy(), best["hit"].to_numpy()
+    known = np.zeros(entities.max() + 1, dtype=bool)
+    daily = []
+    for start, stop in zip(starts[:-1], starts[1:], strict=True):
+        left = np.flatnonzero(~known[cases[start:stop]]) + start
+        if not left.size:
+            continue  # everybody seen that day is known already: no check is made
+        alerted = left[: int(budget(k, left.size))]
+        found = alerted[hits[alerted]]
+        daily.append(found.size / alerted.size)
+        known[cases[found]] = True
+    return np.asarray(daily)

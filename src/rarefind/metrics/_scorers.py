@@ -1,0 +1,116 @@
+"""The measures as scikit-learn scorers, by name or with their own parameters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rarefind._sklearn_compat import register_scorer
+from rarefind._typing import ArrayLike, Floats, Label, Table
+from rarefind.metrics import _ranking
+from rarefind.metrics._counts import confusion, count_metric
+
+_RANKING: dict[str, Callable[..., float]] = {
+    "average_precision": _ranking.average_precision,
+    "pos_at_top": _ranking.pos_at_top,
+    "precision_at_k": _ranking.precision_at_k,
+    "recall_at_k": _ranking.recall_at_k,
+    "lift_at_k": _ranking.lift_at_k,
+}
+
+
+def positive_label_of(estimator: Any) -> Label:
+    """The positive class of any fitted classifier: ``pos_label_`` if it has one, else the second."""
+    if hasattr(estimator, "pos_label_"):
+        return estimator.pos_label_
+    steps = getattr(estimator, "steps", None)  # a Pipeline answers for its last step
+    if steps and hasattr(steps[-1][1], "pos_label_"):
+        return steps[-1][1].pos_label_
+    return estimator.classes_[1]
+
+
+def ranking_scores(estimator: Any, X: Table) -> Floats:
+    """Scores of any fitted binary classifier, higher for rows more likely positive."""
+    if hasattr(estimator, "priority"):
+        return np.asarray(estimator.priority(X), dtype=float)
+    if len(estimator.classes_) != 2:
+        raise ValueError(f"A ranking needs two classes, and there are {len(estimator.classes_)}.")
+    positive = int(np.flatnonzero(estimator.classes_ == positive_label_of(estimator))[0])
+    if hasattr(estimator, "decision_function"):
+        return np.asarray(estimator.decision_function(X), float) * (1 if positive else -1)
+    return np.asarray(estimator.predict_proba(X)[:, positive], dtype=float)
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """A measure as ``scorer(estimator, X, y)``; larger is better."""
+
+    name: str
+    params: dict[str, Any] = field(default_factory=dict)
+
+    def __call__(
+        self, estimator: Any, X: Table, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Measure a fitted estimator on rows it has not seen."""
+        pos_label = positive_label_of(estimator)
+        if self.name in _RANKING:
+            return _RANKING[self.name](
+                y,
+                ranking_scores(estimator, X),
+                pos_label=pos_label,
+                sample_weight=sample_weight,
+                **self.params,
+            )
+        metric = count_metric(self.name, **self.params)
+        counts = confusion(
+            y, estimator.predict(X), pos_label=pos_label, sample_weight=sample_weight
+        )
+        return float(metric(*map(np.asarray, counts)))
+
+
+def get_scorer(name: str | Callable[..., float], **params: Any) -> Callable[..., float]:
+    """A scorer for ``GridSearchCV(scoring=...)``, :func:`rarefind.selection.tune` and ``compare``.
+
+    Parameters
+    ----------
+    name : str or callable
+        ``"average_precision"``, ``"pos_at_top"``, ``"precision_at_k"``, ``"recall_at_k"``,
+        ``"lift_at_k"`` with ``k=...`` or as ``"precision_at_200"``, or any name that
+        :func:`count_metric` knows. A callable ``(estimator, X, y)`` is returned as it is.
+    **params
+        Parameters of the measure, such as ``k`` or ``beta``.
+
+    Examples
+    --------
+    >>> from rarefind.metrics import get_scorer
+    >>> get_scorer("precision_at_200")
+    Scorer(name='precision_at_k', params={'k': 200})
+    """
+    if not isinstance(name, str):
+        return name
+    at_number = re.fullmatch(r"((?:precision|recall|lift)_at_)(\d+)", name)
+    if at_number:
+        name, params = at_number[1] + "k", {"k": int(at_number[2]), **params}
+    if name in _RANKING:
+        if name.endswith("_at_k") and "k" not in params:
+            raise ValueError(f"{name} needs a number of checks: k=200, or the name {name[:-1]}200.")
+    else:
+        count_metric(name, **params)  # an unknown name is an error now, not in the middle of a search
+    return Scorer(name, params)
+
+
+# With these registered, scoring="precision_at_100" works in scikit-learn once rarefind is imported.
+REGISTERED_SCORERS = (
+    "pos_at_top",
+    "g_mean",
+    "g_measure",
+    "f2",
+    "f0.5",
+    *(f"{kind}_at_{k}" for kind in ("precision", "recall", "lift") for k in (10, 20, 50, 100, 200, 500, 1000)),
+)
+for _name in REGISTERED_SCORERS:
+    register_scorer(_name, get_scorer(_name))

@@ -1,0 +1,5 @@
+"""Nearest neighbours for few positives."""
+
+from rarefind.neighbors._gamma import GammaKNNClassifier
+
+__all__ = ["GammaKNNClassifier"]

@@ -1,0 +1,82 @@
+"""Distances of rows to points of each class, without themselves: leave-one-out or folds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from rarefind._typing import Array, Floats, Ints
+from rarefind.search import NeighborSearch
+
+# Rows are searched this many at a time, so that progress can be shown.
+_BLOCK = 16_384
+
+
+class PointSet(NamedTuple):
+    """Points of one class, and how many of them a query asks for."""
+
+    search: NeighborSearch
+    k: int
+    code: int  # the class, -1 for synthetic points
+    rows: Ints  # the training row of each point, -1 for synthetic points
+
+
+def query(
+    sets: Sequence[PointSet], X: Array, exclude: Sequence[Ints] | None = None
+) -> list[Floats]:
+    """Distances of each row to the nearest points of each set."""
+    return [
+        s.search.query(X, s.k, None if exclude is None else exclude[i])[0]
+        for i, s in enumerate(sets)
+    ]
+
+
+def blocks(rows: Ints) -> list[Ints]:
+    """Cut rows into blocks of the same size, nearly."""
+    return np.array_split(rows, max(1, -(-rows.size // _BLOCK)))
+
+
+def leave_one_out(
+    sets: Sequence[PointSet], X: Array, codes: Ints, rows: Ints, step: Callable[[], None]
+) -> list[Floats]:
+    """Distances of training rows to all the others; ``sets`` hold the classes in row order."""
+    place = np.empty(codes.size, dtype=np.intp)
+    for s in sets:
+        own = codes == s.code
+        place[own] = np.arange(own.sum())
+    parts = []
+    for block in blocks(rows):
+        exclude = [np.where(codes[block] == s.code, place[block], -1) for s in sets]
+        parts.append(query(sets, X[block], exclude))
+        step()
+    return _stack(parts)
+
+
+def out_of_fold(
+    make_sets: Callable[[Ints], Sequence[PointSet]],
+    X: Array,
+    pairs: Sequence[tuple[Ints, Ints]],
+    step: Callable[[], None],
+) -> list[Floats]:
+    """Distances of the test rows of each fold, one fold after the other, to its training rows."""
+    parts = []
+    for train, test in pairs:
+        parts.append(query(make_sets(train), X[test]))
+        step()
+    return _stack(parts)
+
+
+def draw_queries(codes: Ints, kept: Ints, most: int, rng: np.random.RandomState) -> Floats:
+    """Weights of the rows to hold out: 1, or a sample of the rows outside ``kept`` stands for all."""
+    weight = np.ones(codes.size)
+    others = np.flatnonzero(~np.isin(codes, kept))
+    if others.size > most:
+        weight[others] = 0.0
+        weight[rng.choice(others, most, replace=False)] = others.size / most
+    return weight
+
+
+def _stack(parts: list[list[Floats]]) -> list[Floats]:
+    return [np.concatenate(columns) for columns in zip(*parts, strict=True)]

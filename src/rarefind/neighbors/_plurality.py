@@ -1,0 +1,107 @@
+"""γk-NN for more than two classes: one scale a class, votes by plurality, by the definition.
+
+Classes are counted from the rarest (0) to the most frequent (K - 1), whose scale stays 1. The k
+nearest rows vote after the distances to class c are multiplied by its scale; ties of the vote, and
+of distances, go to the rarer class, as they go to the positive one of two.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rarefind._typing import Floats, Ints
+from rarefind.metrics import CountMetric
+from rarefind.selection._threshold import place_cut
+
+
+def votes(distances: Floats, scales: Floats) -> Ints:
+    """Votes of each class among the k nearest rows, from distances of shape (K, n, k)."""
+    n_classes, n, k = distances.shape
+    _, voter = _merge(distances * scales[:, None, None], k)
+    counts = np.zeros((n, n_classes), dtype=np.intp)
+    for j in range(k):
+        there = voter[:, j] >= 0
+        counts[np.flatnonzero(there), voter[there, j]] += 1
+    return counts
+
+
+def best_class_scales(
+    distances: Floats, codes: Ints, weight: Floats, metric: CountMetric, sweeps: int = 10
+) -> tuple[Floats, float]:
+    """Scales in (0, 1] that maximise the mean of ``metric`` over the classes.
+
+    One scale at a time is set to its exact best value, the others held, until none improves: a
+    local optimum of a function that has no better one along any single class.
+    """
+    n_classes = distances.shape[0]
+    scales = np.ones(n_classes)
+    value = -np.inf
+    for _ in range(sweeps):
+        before = value
+        for c in range(n_classes - 1):
+            candidate, reached = _best_scale(c, distances, scales, codes, weight, metric)
+            if reached > value:
+                scales[c], value = candidate, reached
+        if not value > before:
+            break
+    return scales, float(value)
+
+
+def _best_scale(
+    c: int, distances: Floats, scales: Floats, codes: Ints, weight: Floats, metric: CountMetric
+) -> tuple[float, float]:
+    """The exact best scale of class ``c``: go down through every value where a vote changes."""
+    n_classes, n, k = distances.shape
+    others = [j for j in range(n_classes) if j != c]
+    rival, voter = _merge(distances[others] * scales[others][:, None, None], k)
+    # Class c has m of the k votes while its m-th row comes before the (k-m+1)-th of the others.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        turning = rival[:, ::-1] / distances[c]
+    turning = np.where(np.isinf(distances[c]), 0.0, np.where(distances[c] == 0, np.inf, turning))
+    winner = _winner_by_votes_of(c, np.asarray(others)[voter], voter >= 0, n_classes)
+
+    row, m = np.nonzero((turning > 0) & (winner[:, 1:] != winner[:, :-1]))
+    at = turning[row, m]
+    order = np.argsort(-at, kind="stable")
+    row, m, at = row[order], m[order], at[order]
+    last = np.flatnonzero(np.append(at[1:] != at[:-1], True)) if at.size else np.empty(0, np.intp)
+
+    start = winner[:, 0]
+    values = np.zeros(last.size + 1)
+    for j in range(n_classes):
+        gain = (winner[row, m + 1] == j).astype(float) - (winner[row, m] == j)
+        gain *= weight[row]
+        own = codes[row] == j
+        chosen, hit = weight * (start == j), codes == j
+        tp = np.cumsum(np.append(chosen[hit].sum(), (gain * own)))
+        alerts = np.cumsum(np.append(chosen.sum(), gain))
+        tp, alerts = (np.append(a[0], a[1:][last]) for a in (tp, alerts))
+        positives = weight[hit].sum()
+        fp, fn = alerts - tp, positives - tp
+        values += metric(tp, fp, fn, weight.sum() - positives - fp) / n_classes
+    cut, scale = place_cut(at[last], values, (0.0, 1.0))
+    return scale, float(values[cut])
+
+
+def _merge(scaled: Floats, k: int) -> tuple[Floats, Ints]:
+    """The k nearest over all classes: distances and the class of each (-1 where there is none)."""
+    n_classes, n, _ = scaled.shape
+    flat = scaled.transpose(1, 0, 2).reshape(n, -1)
+    voter = np.repeat(np.arange(n_classes), scaled.shape[2])
+    order = np.argsort(flat, axis=1, kind="stable")[:, :k]
+    nearest = np.take_along_axis(flat, order, 1)
+    return nearest, np.where(np.isinf(nearest), -1, voter[order])
+
+
+def _winner_by_votes_of(c: int, voter: Ints, there: Ints, n_classes: int) -> Ints:
+    """Winner when class ``c`` has 0, 1, … k votes and the nearest of the others the rest."""
+    n, k = voter.shape
+    counts = np.zeros((n, n_classes), dtype=np.intp)
+    winner = np.empty((n, k + 1), dtype=np.intp)
+    for m in range(k, -1, -1):
+        counts[:, c] = m
+        winner[:, m] = counts.argmax(axis=1)  # the first of equals is the rarest
+        if m:
+            joined = there[:, k - m]
+            counts[np.flatnonzero(joined), voter[joined, k - m]] += 1
+    return winner

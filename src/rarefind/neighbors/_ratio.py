@@ -1,0 +1,160 @@
+"""γk-NN as one ratio: what every method with one distance to the positives and one to the negatives shares.
+
+With q = ⌈k/2⌉ and r = k − q + 1, at least q of the k nearest rows (distances to positives times γ)
+are positive if and only if γ·D⁺₍q₎ ≤ D⁻₍r₎: the q-th positive comes before the r-th negative. So
+s = D⁻₍r₎ / D⁺₍q₎ ranks the rows, and γ is the threshold on it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rarefind._typing import Bools, Floats
+from rarefind.metrics import CountMetric
+from rarefind.selection import best_threshold
+
+# Ratios are kept below this, and infinite ones between two and three times it: finite and in order.
+_LARGEST = 1e100
+
+# γ_synthetic / γ is searched here; the ends stand for synthetic positives at hand and out of sight.
+_RELATIVE_SCALES = np.geomspace(1 / 32, 64, 67)
+
+
+def voters(k: int) -> tuple[int, int]:
+    """Which positive and which negative neighbour decide the vote of ``k``: (q, r)."""
+    q = (k + 1) // 2
+    return q, k - q + 1
+
+
+def ratio(d_pos: Floats, d_neg: Floats) -> Floats:
+    """The score D⁻/D⁺, with infinite distances standing for neighbours that do not exist.
+
+    Too few positives give 0. Else too few negatives, or a positive at distance 0, give "infinite"
+    scores: finite numbers above every other, larger where the negatives are further away.
+    """
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        score = np.minimum(d_neg / d_pos, _LARGEST)
+        beyond = np.where(np.isinf(d_neg), 1.0, d_neg / (1.0 + d_neg))
+    score = np.where((d_pos == 0) | np.isinf(d_neg), _LARGEST * (2.0 + beyond), score)
+    return np.where(np.isinf(d_pos), 0.0, score)
+
+
+class TwoDistances(NamedTuple):
+    """Distances of rows to their nearest positives and to the r-th negative."""
+
+    real: Floats  # (n, q), nearest first, inf where there is none
+    synthetic: Floats | None  # (n, q) likewise, None without a sampler
+    negative: Floats  # (n,)
+
+    def score(self, relative_scale: float = 1.0) -> Floats:
+        """The ratio when synthetic positives are ``relative_scale`` times as far as they are."""
+        return ratio(self.positive(relative_scale), self.negative)
+
+    def positive(self, relative_scale: float = 1.0) -> Floats:
+        """Distance to the q-th positive."""
+        q = self.real.shape[1]
+        if self.synthetic is None:
+            return self.real[:, q - 1]
+        merged = np.concatenate([self.real, relative_scale * self.synthetic], axis=1)
+        return np.asarray(np.partition(merged, q - 1, axis=1)[:, q - 1])
+
+
+class Scales(NamedTuple):
+    """The chosen γ, γ_synthetic relative to it, and what they are worth on the pooled counts."""
+
+    gamma: float
+    relative: float
+    value: float
+
+
+def best_scales(
+    distances: TwoDistances,
+    positive: Bools,
+    weight: Floats,
+    metric: CountMetric,
+    gamma: tuple[float, float],
+    gamma_synthetic: tuple[float, float],
+) -> Scales:
+    """The exact best γ in (low, high], within a one-dimensional search over γ_synthetic / γ.
+
+    Both ranges are open below and closed above; a fixed value is the range of that one number.
+    """
+
+    def at(relative: float) -> Scales | None:
+        low = max(gamma[0], gamma_synthetic[0] / relative)
+        high = min(gamma[1], gamma_synthetic[1] / relative)
+        if not low < high:
+            return None
+        best = best_threshold(
+            positive, distances.score(relative), metric, sample_weight=weight, bounds=(low, high)
+        )
+        return Scales(best.threshold, relative, best.value)
+
+    if distances.synthetic is None:
+        gamma_synthetic = (0.0, np.inf)
+        grid = np.ones(1)
+    elif min(gamma[1] - gamma[0], gamma_synthetic[1] - gamma_synthetic[0]) < 1e-12 * gamma[1]:
+        # One of the two is fixed: the grid must pass through what it allows.
+        grid = np.append(_RELATIVE_SCALES, gamma_synthetic[1] / gamma[1])
+    else:
+        grid = _RELATIVE_SCALES
+    found = [scales for scales in map(at, grid) if scales is not None]
+    if len(grid) > 1:
+        best = max(found, key=lambda s: s.value)
+        nearby = best.relative * np.geomspace(1 / 1.06, 1.06, 11)
+        found += [scales for scales in map(at, nearby) if scales is not None]
+    return _middle_of_best(found)
+
+
+def _middle_of_best(found: list[Scales]) -> Scales:
+    """Among equal values the one nearest to treating synthetic positives as real ones."""
+    best = max(s.value for s in found)
+    equal = [s for s in found if np.isclose(s.value, best, rtol=1e-12, atol=1e-15)]
+    return min(equal, key=lambda s: abs(np.log(s.relative)))
+
+
+def only(value: float) -> tuple[float, float]:
+    """The range that holds one number."""
+    return float(np.nextafter(value, -np.inf)), value
+
+
+class Calibration(NamedTuple):
+    """Probability of the positive class from the ratio: logistic in its logarithm.
+
+    The nearest-neighbour density estimate makes the odds a power of the ratio, odds ∝ (D⁻/D⁺)^d, so
+    log-odds are linear in log s; slope and offset are fitted to held-out rows.
+    """
+
+    slope: float
+    offset: float
+
+    def probability(self, score: Floats) -> Floats:
+        """Probability of the positive class; never falls where the score rises."""
+        return np.asarray(1 / (1 + np.exp(-(self.slope * _squash(score) + self.offset))))
+
+    @classmethod
+    def fit(cls, score: Floats, positive: Bools, weight: Floats) -> Calibration:
+        """Weighted logistic regression by Newton's method, with Platt's smoothed targets."""
+        p, n = weight[positive].sum(), weight[~positive].sum()
+        target = np.where(positive, (p + 1) / (p + 2), 1 / (n + 2))
+        x = np.column_stack([_squash(score), np.ones(score.size)])
+        beta = np.array([1.0, np.log((p + 1) / (n + 1))])
+        for _ in range(50):
+            fitted = 1 / (1 + np.exp(-np.clip(x @ beta, -500, 500)))
+            gradient = x.T @ (weight * (target - fitted))
+            hessian = (x * (weight * fitted * (1 - fitted) + 1e-10)[:, None]).T @ x
+            step = np.linalg.solve(hessian + 1e-9 * np.eye(2), gradient)
+            beta = beta + step / max(1.0, np.abs(step).max())
+            if np.abs(step).max() < 1e-8:
+                break
+        if beta[0] < 1e-3:  # the held-out rows rank no better than chance
+            return cls(1e-3, float(np.log((p + 1) / (n + 1))))
+        return cls(float(beta[0]), float(beta[1]))
+
+
+def _squash(score: Floats) -> Floats:
+    """log s, flattening beyond a ratio of a thousand: a copy of a known row is no certainty."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(score + 1e-3) - np.log1p(1e-3 * score))

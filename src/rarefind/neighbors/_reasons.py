@@ -1,0 +1,95 @@
+"""Reasons from neighbours: the known positives a row is like, and the features that make it so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from rarefind._typing import Array, Floats
+from rarefind.neighbors._held_out import PointSet
+from rarefind.rules import Condition, Reason, Similar
+from rarefind.rules._reason import short
+from rarefind.search import feature_differences
+
+_CONDITIONS_SHOWN = 5
+
+
+class Reference(NamedTuple):
+    """Sorted scores of held-out rows, and the share of rows below each (one more for the end)."""
+
+    score: Floats
+    below: Floats
+
+    @classmethod
+    def of(cls, score: Floats, weight: Floats) -> Reference:
+        """Sort the held-out scores."""
+        order = np.argsort(score, kind="stable")
+        total = np.cumsum(weight[order])
+        return cls(score[order], np.append(0.0, total) / total[-1])
+
+    def rank(self, score: float) -> float:
+        """Share of the reference with a lower score."""
+        return float(self.below[np.searchsorted(self.score, score, side="left")])
+
+
+class _Neighbour(NamedTuple):
+    distance: float
+    scaled: float
+    row: int
+    point: Array
+
+
+def explain(
+    X: Floats,
+    scores: Floats,
+    positives: Sequence[tuple[PointSet, float]],
+    negatives: PointSet,
+    names: Sequence[str] | None,
+    reference: Reference | None,
+) -> list[Reason]:
+    """Give the reasons of rows: ``positives`` with the scale of each set, ``names`` of the features."""
+    near = [(s, scale, *s.search.query(X, s.k)) for s, scale in positives]
+    far = negatives.search.query(X, negatives.k)[1]
+    reasons = []
+    for i, score in enumerate(scores):
+        found = [
+            _Neighbour(float(d), float(d * scale), int(s.rows[j]), s.search.points[j])
+            for s, scale, distance, at in near
+            for d, j in zip(distance[i], at[i], strict=True)
+            if j >= 0
+        ]
+        found = sorted(found, key=lambda n: n.scaled)[: positives[0][0].k]
+        unlike = negatives.search.points[far[i][far[i] >= 0]]
+        because = (
+            _conditions(X[i], np.array([n.point for n in found]), unlike, negatives, names)
+            if names is not None and found and len(unlike)
+            else []
+        )
+        rank = None if reference is None else reference.rank(score)
+        reasons.append(
+            Reason(float(score), rank, because, [Similar(n.row, n.distance) for n in found])
+        )
+    return reasons
+
+
+def _conditions(
+    x: Floats, like: Floats, unlike: Floats, measure: PointSet, names: Sequence[str]
+) -> list[Condition]:
+    """The features that bring a row closer to its positives than to its negatives."""
+    distance, p = measure.search.distance, measure.search.p
+    toward = feature_differences(x, like, distance, p).mean(axis=0)
+    away = feature_differences(x, unlike, distance, p).mean(axis=0)
+    gain = np.maximum(away - toward, 0.0)
+    top = [j for j in np.argsort(-gain, kind="stable")[:_CONDITIONS_SHOWN] if gain[j] > 0]
+    return [
+        Condition(
+            feature=names[j],
+            op="≈",
+            value=float(like[0, j]),
+            raw_unit_text=f"{names[j]} {short(float(x[j]))} ≈ {short(float(like[0, j]))}",
+            weight=float(gain[j] / gain.sum()),
+        )
+        for j in top
+    ]

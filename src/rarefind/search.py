@@ -1,0 +1,191 @@
+"""Nearest neighbours, the one engine: exact, blocked, on all cores."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.neighbors import NearestNeighbors
+from threadpoolctl import threadpool_limits
+
+from rarefind._typing import Array, Floats, Ints
+
+__all__ = ["DISTANCES", "NeighborSearch", "feature_differences"]
+
+DISTANCES = ("euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "precomputed")
+
+# Queries are answered in blocks, so that what is held beside the points stays near 128 MB.
+_BLOCK_ROWS, _BLOCK_CELLS = 8192, 2**24
+
+
+class NeighborSearch:
+    """Exact nearest neighbours among fixed points.
+
+    Brute force on all cores, or a kd-tree where the points are many and the dimensions few
+    (``benchmarks/search.py`` measures where it pays). Brute force finds Euclidean neighbours by
+    matrix products, which lose digits when points are close; so the points are centred first, and
+    the distances of the neighbours found are computed again by their definition. A copy of a point
+    is then at distance 0 exactly, and a distance does not depend on the other queries of the call.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+        The points. With ``distance="precomputed"``, the numbers of the columns that stand for them.
+    distance : {"euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "precomputed"}
+        The distance. Cosine is one minus the cosine of the angle; a row of zeros is at distance 1
+        from every other direction.
+    p : float, default=2
+        Power of the Minkowski distance.
+    n_jobs : int, default=None
+        Cores; None leaves it to the libraries, which take all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rarefind.search import NeighborSearch
+    >>> search = NeighborSearch(np.array([[0.0], [1.0], [3.0]]))
+    >>> distances, index = search.query(np.array([[0.9]]), k=2)
+    >>> index.tolist(), distances.round(2).tolist()
+    ([[1, 0]], [[0.1, 0.9]])
+    """
+
+    def __init__(
+        self,
+        points: Array,
+        *,
+        distance: str = "euclidean",
+        p: float = 2.0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.distance = distance
+        self.p = p
+        self.n_jobs = n_jobs
+        self.size = len(points)
+        self.points = points
+        self._points = self._embed(points)
+        self._centre: Floats | None = None
+        self._index: NearestNeighbors | None = None
+        if distance != "precomputed" and self.size:
+            self._build()
+
+    def query(self, rows: Array, k: int, exclude: Ints | None = None) -> tuple[Floats, Ints]:
+        """Find the ``k`` nearest points of each row.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (m, d)
+            The queries; with a precomputed distance, their distances to all the columns.
+        k : int
+            Neighbours wanted.
+        exclude : ndarray of shape (m,), default=None
+            For each query the number of the one point that is the query itself, and must not be its
+            own neighbour; -1 for none. Other points at distance 0 stay.
+
+        Returns
+        -------
+        distances, index : ndarray of shape (m, k)
+            Nearest first, filled up with ``inf`` and ``-1`` where there are fewer than ``k``.
+        """
+        distances = np.full((len(rows), k), np.inf)
+        index = np.full((len(rows), k), -1, dtype=np.intp)
+        fetch = min(self.size, k if exclude is None else k + 1)
+        if not fetch:
+            return distances, index
+        limit = threadpool_limits(effective_n_jobs(self.n_jobs)) if self.n_jobs else nullcontext()
+        step = max(64, min(_BLOCK_ROWS, _BLOCK_CELLS // (fetch * max(1, rows.shape[1]))))
+        with limit:
+            for start in range(0, len(rows), step):
+                block = slice(start, start + step)
+                found, at = self._nearest(rows[block], fetch)
+                if exclude is not None:
+                    found, at = _without(found, at, exclude[block])
+                distances[block, : found.shape[1]] = found[:, :k]
+                index[block, : at.shape[1]] = at[:, :k]
+        return distances, index
+
+    def _build(self) -> None:
+        n, d = self._points.shape
+        # Measured: a tree wins from about 500 points in 2 dimensions to 32,000 in 8, never above.
+        tree = d <= 8 and n >= 125 * 2**d
+        metric, p = _for_sklearn(self.distance, self.p)
+        points = self._points
+        if metric == "euclidean" and not tree:
+            self._centre = points.mean(axis=0)
+            points = points - self._centre
+        self._index = NearestNeighbors(
+            algorithm="kd_tree" if tree else "brute",
+            metric=metric,
+            p=p,
+            n_jobs=-1 if self.n_jobs is None else self.n_jobs,
+        ).fit(points)
+
+    def _nearest(self, rows: Array, fetch: int) -> tuple[Floats, Ints]:
+        if self._index is None:
+            return _smallest(np.asarray(rows, dtype=float)[:, self._points], fetch)
+        rows = self._embed(rows)
+        centred = rows if self._centre is None else rows - self._centre
+        found, at = self._index.kneighbors(centred, fetch)
+        if self._centre is not None:
+            found = np.sqrt(((rows[:, None, :] - self._points[at]) ** 2).sum(axis=-1))
+            found, at = _sorted(found, at)
+        if self.distance == "cosine":
+            found = found**2 / 2
+        return found, at
+
+    def _embed(self, rows: Array) -> Array:
+        if self.distance == "precomputed":
+            return rows
+        rows = np.ascontiguousarray(rows, dtype=np.float64)
+        return _directions(rows) if self.distance == "cosine" else rows
+
+
+def feature_differences(x: Floats, points: Floats, distance: str, p: float = 2.0) -> Floats:
+    """What each feature adds to the distance of ``x`` from each point.
+
+    The terms of a row sum to the distance raised to the power that makes it a sum: the squared
+    Euclidean distance, the Manhattan distance, the cosine distance. Of the Chebyshev distance only
+    the feature that sets it counts.
+    """
+    if distance == "cosine":
+        directions = _directions(np.vstack([x, points]))[:, :-1]
+        return np.asarray((directions[:1] - directions[1:]) ** 2 / 2)
+    gaps = np.abs(points - x)
+    if distance == "chebyshev" or (distance == "minkowski" and np.isinf(p)):
+        return np.where(gaps == gaps.max(axis=1, keepdims=True), gaps, 0.0)
+    power = {"euclidean": 2.0, "manhattan": 1.0}.get(distance, p)
+    return np.asarray(gaps**power)
+
+
+def _for_sklearn(distance: str, p: float) -> tuple[str, float]:
+    """The distance by the name that scikit-learn is fastest at."""
+    if distance == "cosine":  # of unit vectors it is half the squared Euclidean distance
+        return "euclidean", 2.0
+    if distance == "minkowski":
+        named = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}.get(p)
+        return (named, 2.0) if named else ("minkowski", p)
+    return distance, 2.0
+
+
+def _directions(rows: Floats) -> Floats:
+    """Unit vectors; rows of zeros get an axis of their own, at cosine 0 to all others."""
+    length = np.sqrt((rows**2).sum(axis=1))
+    zero = length == 0
+    return np.column_stack([rows / np.where(zero, 1.0, length)[:, None], zero])
+
+
+def _smallest(table: Floats, k: int) -> tuple[Floats, Ints]:
+    at = np.argpartition(table, k - 1, axis=1)[:, :k]
+    return _sorted(np.take_along_axis(table, at, 1), at)
+
+
+def _sorted(found: Floats, at: Ints) -> tuple[Floats, Ints]:
+    order = np.argsort(found, axis=1, kind="stable")
+    return np.take_along_axis(found, order, 1), np.take_along_axis(at, order, 1)
+
+
+def _without(found: Floats, at: Ints, exclude: Ints) -> tuple[Floats, Ints]:
+    """Move each query's own point behind all others; copies of it elsewhere stay."""
+    own = at == exclude[:, None]
+    return _sorted(np.where(own, np.inf, found), np.where(own, -1, at))

@@ -1,0 +1,20 @@
+"""Choosing: exact thresholds, splits in time, tuning and comparison of models."""
+
+from rarefind.selection._compare import Comparison, compare
+from rarefind.selection._folds import folds, out_of_fold_scores
+from rarefind.selection._splits import PrequentialSplit, TemporalSplit
+from rarefind.selection._threshold import BestThreshold, best_threshold
+from rarefind.selection._tune import Tuned, tune
+
+__all__ = [
+    "BestThreshold",
+    "Comparison",
+    "PrequentialSplit",
+    "TemporalSplit",
+    "Tuned",
+    "best_threshold",
+    "compare",
+    "folds",
+    "out_of_fold_scores",
+    "tune",
+]

@@ -1,0 +1,166 @@
+"""Models side by side on the same folds."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from scipy.stats import wilcoxon
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+
+from rarefind._progress import progress_bar
+from rarefind._typing import Array, ArrayLike, Ints, Table
+from rarefind.metrics import get_scorer
+from rarefind.selection._folds import folds
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Every measured value, and the table that sums them up."""
+
+    #: One row a model, fold and metric: ``model``, ``fold``, ``metric``, ``value``, ``seconds``.
+    scores: pd.DataFrame
+
+    @property
+    def metrics(self) -> list[str]:
+        """Names of the metrics, in the order given."""
+        return list(dict.fromkeys(self.scores["metric"]))
+
+    def by_fold(self, metric: str | None = None) -> pd.DataFrame:
+        """Values of one metric (the first by default): a row a fold, a column a model."""
+        one = self.scores[self.scores["metric"] == (metric or self.metrics[0])]
+        wide = one.pivot(index="fold", columns="model", values="value")
+        return wide[list(dict.fromkeys(one["model"]))]
+
+    def table(self, metric: str | None = None) -> pd.DataFrame:
+        """Mean, sd, mean rank and p-value of one metric (the first by default), best model first.
+
+        ``p_value`` is Wilcoxon's signed-rank test against the best model over the same folds. Folds
+        share training rows, so it is a guide and no proof; it is 1 where no fold differs.
+        """
+        wide = self.by_fold(metric)
+        summary = pd.DataFrame(
+            {
+                "mean": wide.mean(),
+                "sd": wide.std(ddof=1) if len(wide) > 1 else 0.0,
+                "mean_rank": wide.rank(axis=1, ascending=False).mean(),
+                "seconds": self.scores.groupby("model")["seconds"].mean().reindex(wide.columns),
+            }
+        ).sort_values("mean", ascending=False, kind="stable")
+        best = summary.index[0]
+        summary["p_value"] = [np.nan if m == best else _p_value(wide[best] - wide[m]) for m in summary.index]
+        summary.index.name = "model"
+        return summary
+
+    def __str__(self) -> str:
+        blocks = []
+        for metric in self.metrics:
+            table = self.table(metric)
+            shown = pd.DataFrame(
+                {
+                    metric: [f"{m:.3f} ± {s:.3f}" for m, s in zip(table["mean"], table["sd"], strict=True)],
+                    "mean rank": table["mean_rank"].map("{:.2f}".format),
+                    "p against best": table["p_value"].map(lambda p: "" if np.isnan(p) else f"{p:.3f}"),
+                }
+            )
+            blocks.append(shown.to_string())
+        return "\n\n".join(blocks)
+
+
+def compare(
+    models: Mapping[str, Any],
+    X: Table,
+    y: ArrayLike,
+    cv: Any = 5,
+    metrics: str | Callable[..., float] | Sequence[Any] = ("average_precision", "f1"),
+    *,
+    groups: ArrayLike | None = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Comparison:
+    """Fit and measure several models on the same folds.
+
+    Parameters
+    ----------
+    models : mapping of str to classifier
+        The models by name.
+    X, y : array-like
+        The rows and their labels.
+    cv, groups, random_state
+        As in :func:`folds`; splits in time are taken as they are.
+    metrics : str, scorer or sequence of them, default=("average_precision", "f1")
+        Names for :func:`rarefind.metrics.get_scorer`, or scorers ``(estimator, X, y)``.
+    n_jobs : int, default=None
+        Fits run at the same time.
+    verbose : int, default=0
+        Above 0, show a progress bar.
+
+    Returns
+    -------
+    Comparison
+        ``print`` it, take ``.table()``, or draw it with
+        :class:`rarefind.plots.ComparisonDisplay`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from rarefind.selection import compare
+    >>> X, y = make_classification(weights=[0.9], random_state=0)
+    >>> found = compare({"logistic": LogisticRegression(), "blind": DummyClassifier()}, X, y)
+    >>> found.table().index.tolist()
+    ['logistic', 'blind']
+    """
+    if not models:
+        raise ValueError("There is no model to compare.")
+    wanted = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
+    scorers = {m if isinstance(m, str) else getattr(m, "__name__", str(m)): get_scorer(m) for m in wanted}
+    labels = np.asarray(y)
+    pairs = folds(X, labels, cv, groups=groups, random_state=random_state)
+    jobs = [(name, model, i) for name, model in models.items() for i in range(len(pairs))]
+    rows: list[dict[str, Any]] = []
+    with progress_bar("Comparing", len(jobs), verbose) as step:
+        for result in Parallel(n_jobs=n_jobs, return_as="generator")(
+            delayed(_measure)(name, clone(model), X, labels, i, *pairs[i], scorers)
+            for name, model, i in jobs
+        ):
+            rows.extend(result)
+            step(1)
+    return Comparison(pd.DataFrame(rows))
+
+
+def _measure(
+    name: str,
+    model: Any,
+    X: Table,
+    y: Array,
+    fold: int,
+    train: Ints,
+    test: Ints,
+    scorers: Mapping[str, Callable[..., float]],
+) -> list[dict[str, Any]]:
+    start = time.perf_counter()
+    model.fit(_safe_indexing(X, train), y[train])
+    seconds = time.perf_counter() - start
+    held_out, truth = _safe_indexing(X, test), y[test]
+    return [
+        {"model": name, "fold": fold, "metric": metric, "value": scorer(model, held_out, truth), "seconds": seconds}
+        for metric, scorer in scorers.items()
+    ]
+
+
+def _p_value(differences: pd.Series[float]) -> float:
+    if not differences.any():
+        return 1.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # few folds: the test says so, the number of folds does too
+        return float(wilcoxon(differences).pvalue)

@@ -1,0 +1,132 @@
+"""Folds for a handful of positives, and scores of rows by models that have not seen them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
+from sklearn.utils import _safe_indexing
+
+from rarefind._typing import Array, ArrayLike, Floats, Ints, Table
+from rarefind.metrics import ranking_scores
+
+
+def folds(
+    X: Table,
+    y: ArrayLike,
+    cv: Any = 5,
+    *,
+    groups: ArrayLike | None = None,
+    random_state: Any = None,
+) -> list[tuple[Ints, Ints]]:
+    """Stratified folds, as many as the rarest class allows; whole groups where groups are given.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The rows.
+    y : array-like of shape (n,)
+        The labels.
+    cv : int, splitter or iterable, default=5
+        The wanted number of folds, or any scikit-learn splitter, taken as it is.
+    groups : array-like of shape (n,), default=None
+        Rows of one group stay on one side.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the shuffling, used when ``cv`` is a number.
+
+    Returns
+    -------
+    list of (train, test)
+        Only folds whose training part holds every class; an error when none is left.
+    """
+    labels = np.asarray(y)
+    if isinstance(cv, int | np.integer):
+        wanted = _possible_folds(int(cv), labels, groups)
+        kind = StratifiedKFold if groups is None else StratifiedGroupKFold
+        cv = kind(n_splits=wanted, shuffle=True, random_state=random_state)
+    splits: Iterable[tuple[Array, Array]] = check_cv(cv, labels, classifier=True).split(
+        X, labels, groups
+    )
+    with warnings.catch_warnings():
+        # A class rarer than the folds is met here on purpose.
+        warnings.filterwarnings("ignore", message="The least populated class")
+        pairs = [(np.asarray(train), np.asarray(test)) for train, test in splits]
+    n_classes = np.unique(labels).size
+    usable = [(a, b) for a, b in pairs if b.size and np.unique(labels[a]).size == n_classes]
+    if not usable:
+        raise ValueError("No fold leaves rows of every class to train on; give more rows or fewer folds.")
+    return usable
+
+
+def _possible_folds(wanted: int, labels: Array, groups: ArrayLike | None) -> int:
+    names, counts = np.unique(labels, return_counts=True)
+    rarest = names[np.argmin(counts)]
+    possible = int(counts.min())
+    what = "row"
+    if groups is not None:
+        possible = len(set(np.asarray(groups)[labels == rarest].tolist()))
+        what = "group"
+    if min(wanted, possible) < 2:
+        raise ValueError(
+            f"Class {rarest!s} has {possible} {what}{'' if possible == 1 else 's'}: "
+            "holding some out needs at least 2."
+        )
+    return min(wanted, possible)
+
+
+def out_of_fold_scores(
+    estimator: Any,
+    X: Table,
+    y: ArrayLike,
+    *,
+    cv: Any = 5,
+    groups: ArrayLike | None = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> Floats:
+    """Score every row by a model that has not seen it, nor any row of its group.
+
+    Parameters
+    ----------
+    estimator : classifier
+        With ``priority``, ``decision_function`` or ``predict_proba``; two classes.
+    X, y, cv, groups, random_state
+        As in :func:`folds`.
+    n_jobs : int, default=None
+        Folds fitted at the same time.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Higher for rows more likely positive; the mean over folds where a row is held out more than
+        once, NaN where it never is (as at the beginning of a split in time).
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from rarefind.metrics import average_precision
+    >>> from rarefind.selection import out_of_fold_scores
+    >>> X, y = [[0], [1], [2], [3], [4], [5]], [0, 0, 0, 0, 1, 1]
+    >>> average_precision(y, out_of_fold_scores(LogisticRegression(), X, y))
+    1.0
+    """
+    labels = np.asarray(y)
+    pairs = folds(X, labels, cv, groups=groups, random_state=random_state)
+    scored = Parallel(n_jobs=n_jobs)(
+        delayed(_fit_and_score)(clone(estimator), X, labels, train, test) for train, test in pairs
+    )
+    total, times = np.zeros(labels.size), np.zeros(labels.size)
+    for (_, test), scores in zip(pairs, scored, strict=True):
+        total[test] += scores
+        times[test] += 1
+    return np.divide(total, times, out=np.full(labels.size, np.nan), where=times > 0)
+
+
+def _fit_and_score(estimator: Any, X: Table, y: Array, train: Ints, test: Ints) -> Floats:
+    estimator.fit(_safe_indexing(X, train), y[train])
+    return ranking_scores(estimator, _safe_indexing(X, test))

@@ -1,0 +1,226 @@
+"""Search for good parameters: Optuna underneath, resumable, the same trials the same answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import joblib
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+
+from rarefind._progress import progress_bar
+from rarefind._typing import Array, ArrayLike, Ints, Table
+from rarefind.metrics import get_scorer
+from rarefind.selection._folds import folds
+
+if TYPE_CHECKING:
+    import optuna
+
+Space = Mapping[str, Any]
+
+
+class Tuned(NamedTuple):
+    """What :func:`tune` found."""
+
+    estimator: Any
+    params: dict[str, Any]
+    value: float
+    trials: pd.DataFrame
+
+
+def tune(
+    estimator: Any,
+    space: Space,
+    X: Table,
+    y: ArrayLike,
+    metric: str | Callable[..., float] = "average_precision",
+    n_trials: int = 50,
+    timeout: float | None = None,
+    *,
+    cv: Any = 5,
+    groups: ArrayLike | None = None,
+    random_state: int = 0,
+    storage: str | Path | None = None,
+    prune: bool = True,
+    verbose: int = 0,
+) -> Tuned:
+    """Tune an estimator by cross-validation.
+
+    Trials follow one another, each proposed by Optuna's TPE from those before it with a seed of its
+    own. So a search that was stopped and is resumed goes through the same trials as one that never
+    stopped, and ends with the same answer (a ``timeout`` decides only how many there are).
+
+    Parameters
+    ----------
+    estimator : classifier
+        Its parameters outside ``space`` are kept.
+    space : mapping
+        For each parameter ``(low, high)`` for a number (whole if both are), ``(low, high, "log")``
+        on a logarithmic scale, a list of choices, or an Optuna distribution.
+    X, y : array-like
+        The rows to tune on. Keep test rows out.
+    metric : str or callable, default="average_precision"
+        A name for :func:`rarefind.metrics.get_scorer`, or a scorer ``(estimator, X, y)``.
+    n_trials : int, default=50
+        Trials in all, those of an earlier run with the same ``storage`` included.
+    timeout : float, default=None
+        Seconds after which no new trial begins.
+    cv, groups
+        As in :func:`folds`; the same folds for every trial.
+    random_state : int, default=0
+        Seed of the folds and of the proposals.
+    storage : str or Path, default=None
+        A file that keeps the trials, so that the search can be stopped and resumed.
+    prune : bool, default=True
+        Stop a trial early when its folds so far lie below the median of the trials before.
+    verbose : int, default=0
+        Above 0, show a progress bar.
+
+    Returns
+    -------
+    Tuned
+        ``estimator`` fitted on all rows with the best ``params``, its mean ``value`` over the
+        folds, and the table of ``trials``.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.datasets import make_classification
+    >>> from rarefind.selection import tune
+    >>> X, y = make_classification(weights=[0.9], random_state=0)
+    >>> found = tune(LogisticRegression(), {"C": (1e-3, 1e3, "log")}, X, y, n_trials=5)
+    >>> sorted(found.params), len(found.trials)
+    (['C'], 5)
+    """
+    scorer = get_scorer(metric)
+    labels = np.asarray(y)
+    pairs = folds(X, labels, cv, groups=groups, random_state=random_state)
+    study = _open_study(space, storage, prune, {"seed": random_state, "labels": joblib.hash(labels)})
+    deadline = None if timeout is None else time.monotonic() + timeout
+    with progress_bar(f"Tuning {type(estimator).__name__}", n_trials, verbose) as step:
+        step(_finished(study))
+        while _finished(study) < n_trials:
+            if deadline is not None and time.monotonic() > deadline and _finished(study):
+                break
+            _run_trial(study, estimator, space, X, labels, pairs, scorer, random_state)
+            step(1)
+    if not any(t.state.name == "COMPLETE" for t in study.trials):
+        raise ValueError("No trial was completed; allow more trials or time.")
+    params = _decode(space, study.best_params)
+    best = clone(estimator).set_params(**params).fit(X, labels)
+    return Tuned(best, params, float(study.best_value), _trials_table(study, space))
+
+
+def _open_study(
+    space: Space, storage: str | Path | None, prune: bool, asked: dict[str, Any]
+) -> optuna.Study:
+    import optuna
+
+    level = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    try:
+        pruner = optuna.pruners.MedianPruner(n_startup_trials=5) if prune else optuna.pruners.NopPruner()
+        study = optuna.create_study(
+            study_name="rarefind",
+            direction="maximize",
+            storage=None if storage is None else f"sqlite:///{Path(storage).resolve().as_posix()}",
+            pruner=pruner,
+            load_if_exists=True,
+        )
+    finally:
+        optuna.logging.set_verbosity(level)
+    asked |= {"space": {name: repr(_distribution(given)) for name, given in space.items()}}
+    if study.user_attrs.get("made_for", asked) != asked:
+        raise ValueError(
+            f"{storage} holds trials of another space, seed or data; use another file for this search."
+        )
+    study.set_user_attr("made_for", asked)
+    for trial in study.get_trials(states=[optuna.trial.TrialState.RUNNING]):
+        # Left by a search that was killed: it is run again under a new number.
+        study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
+    return study
+
+
+def _run_trial(
+    study: optuna.Study,
+    estimator: Any,
+    space: Space,
+    X: Table,
+    y: Array,
+    pairs: list[tuple[Ints, Ints]],
+    scorer: Callable[..., float],
+    random_state: int,
+) -> None:
+    import optuna
+
+    # A sampler of its own for each trial: its state need not survive a stop.
+    study.sampler = optuna.samplers.TPESampler(seed=random_state + _finished(study))
+    trial = study.ask({name: _distribution(given) for name, given in space.items()})
+    candidate = clone(estimator).set_params(**_decode(space, trial.params))
+    values: list[float] = []
+    try:
+        for fold, (train, test) in enumerate(pairs):
+            fitted = clone(candidate).fit(_safe_indexing(X, train), y[train])
+            values.append(scorer(fitted, _safe_indexing(X, test), y[test]))
+            trial.report(float(np.mean(values)), fold)
+            if fold < len(pairs) - 1 and trial.should_prune():
+                study.tell(trial, state=optuna.trial.TrialState.PRUNED)
+                return
+    except BaseException:
+        study.tell(trial, state=optuna.trial.TrialState.FAIL)
+        raise
+    study.tell(trial, float(np.mean(values)))
+
+
+def _finished(study: optuna.Study) -> int:
+    return sum(t.state.name in ("COMPLETE", "PRUNED") for t in study.get_trials(deepcopy=False))
+
+
+def _distribution(given: Any) -> optuna.distributions.BaseDistribution:
+    from optuna.distributions import (
+        BaseDistribution,
+        CategoricalDistribution,
+        FloatDistribution,
+        IntDistribution,
+    )
+
+    if isinstance(given, BaseDistribution):
+        return given
+    if isinstance(given, list) and given:
+        # Choices are kept by position: Optuna stores only plain values.
+        return CategoricalDistribution(tuple(range(len(given))))
+    if isinstance(given, tuple) and len(given) in (2, 3):
+        low, high, log = given[0], given[1], len(given) == 3
+        if not log or given[2] == "log":
+            whole = isinstance(low, int) and isinstance(high, int)
+            kind = IntDistribution if whole else FloatDistribution
+            return kind(low, high, log=log)
+    raise ValueError(
+        f'A space holds (low, high), (low, high, "log") or a list of choices, not {given!r}.'
+    )
+
+
+def _decode(space: Space, params: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: space[name][value] if isinstance(space[name], list) else value
+        for name, value in params.items()
+    }
+
+
+def _trials_table(study: optuna.Study, space: Space) -> pd.DataFrame:
+    rows = [
+        {
+            **_decode(space, t.params),
+            "value": t.value if t.state.name == "COMPLETE" else None,
+            "folds": len(t.intermediate_values),
+            "state": t.state.name.lower(),
+        }
+        for t in study.trials
+        if t.state.name in ("COMPLETE", "PRUNED")
+    ]
+    return pd.DataFrame(rows)
