@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from imblearn.over_sampling import SMOTE
-
 from rarefind.neighbors import GammaKNNClassifier
 
-# A threshold tuned for F1 is not where the probability is one half. scikit-learn lists the same
-# check for its own TunedThresholdClassifierCV.
-_TUNED_THRESHOLD = {
-    "check_classifiers_train": "the threshold is tuned for F1: predict is not argmax of predict_proba",
+# scikit-learn lists the same check for its own TunedThresholdClassifierCV and FixedThresholdClassifier.
+_OWN_THRESHOLD = {
+    "check_classifiers_train": (
+        "the threshold is tuned or given, not where the probability is one half, "
+        "so predict is not argmax of predict_proba"
+    ),
 }
 
 CHECKED: list[tuple[Any, dict[str, str]]] = [
     (GammaKNNClassifier(), {}),
     (GammaKNNClassifier(k=1, gamma=None), {}),
-    (GammaKNNClassifier(k=2, gamma=0.5, distance="manhattan"), {}),
-    (GammaKNNClassifier(k=4, cv=3, distance="cosine"), _TUNED_THRESHOLD),
+    (GammaKNNClassifier(k=2, gamma=0.5, distance="manhattan"), _OWN_THRESHOLD),
+    (GammaKNNClassifier(k=4, cv=3, distance="cosine"), _OWN_THRESHOLD),
 ]

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
+from sklearn import model_selection
 from sklearn.metrics import _scorer
+from sklearn.utils._param_validation import StrOptions
 
 from rarefind._progress import progress_bar
 
@@ -23,10 +26,36 @@ except ImportError:
 
 
 def register_scorer(name: str, scorer: Callable[..., float]) -> None:
-    """Make ``scoring=name`` work in scikit-learn; its own names are never replaced."""
+    """Make ``scoring=name`` work in scikit-learn; its own names are never replaced.
+
+    scikit-learn has no public way to add a name. Where a version keeps its names elsewhere, the
+    name is refused there and the scorer itself still works.
+    """
     names = getattr(_scorer, "_SCORERS", None)
-    if names is not None:
-        names.setdefault(name, scorer)
+    if names is None or name in names:
+        return
+    names[name] = scorer
+    for options in _accepted_names():
+        options.add(name)
+
+
+@cache
+def _accepted_names() -> list[set[str]]:
+    """The sets of names that searches and cross-validation check ``scoring`` against."""
+    functions = (
+        _scorer.check_scoring,
+        _scorer.get_scorer,
+        model_selection.cross_validate,
+        model_selection.cross_val_score,
+        model_selection.learning_curve,
+        model_selection.permutation_test_score,
+        model_selection.validation_curve,
+    )
+    checked = [getattr(function, "_skl_parameter_constraints", {}) for function in functions]
+    # All searches share the constraint of their common base.
+    checked.append(model_selection.GridSearchCV._parameter_constraints)
+    constraints = [c for each in checked for c in each.get("scoring", [])]
+    return [c.options for c in constraints if isinstance(c, StrOptions)]
 
 
 @contextmanager

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import Any
+from functools import partial
 
 import numpy as np
 from joblib import effective_n_jobs
+from sklearn import config_context
 from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
@@ -15,6 +16,9 @@ from rarefind._typing import Array, Floats, Ints
 __all__ = ["DISTANCES", "NeighborSearch", "feature_differences"]
 
 DISTANCES = ("euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "precomputed")
+
+# The rows have been checked where they came in: for many small searches a second look is most of the time.
+_CHECKED = partial(config_context, assume_finite=True, skip_parameter_validation=True)
 
 # Queries are answered in blocks, so that what is held beside the points stays near 128 MB.
 _BLOCK_ROWS, _BLOCK_CELLS = 8192, 2**24
@@ -25,8 +29,8 @@ class NeighborSearch:
 
     Brute force on all cores, or a kd-tree where the points are many and the dimensions few
     (``benchmarks/search.py`` measures where it pays). Brute force finds Euclidean neighbours by
-    matrix products, which lose digits when points are close; so the points are centred first, and
-    the distances of the neighbours found are computed again by their definition. A copy of a point
+    matrix products, which lose digits when points are close; so points far from the origin are
+    centred first, and the distances of the neighbours found are computed again by their definition. A copy of a point
     is then at distance 0 exactly, and a distance does not depend on the other queries of the call.
 
     Parameters
@@ -95,7 +99,7 @@ class NeighborSearch:
             return distances, index
         limit = threadpool_limits(effective_n_jobs(self.n_jobs)) if self.n_jobs else nullcontext()
         step = max(64, min(_BLOCK_ROWS, _BLOCK_CELLS // (fetch * max(1, rows.shape[1]))))
-        with limit:
+        with limit, _CHECKED():
             for start in range(0, len(rows), step):
                 block = slice(start, start + step)
                 found, at = self._nearest(rows[block], fetch)
@@ -110,16 +114,18 @@ class NeighborSearch:
         # Measured: a tree wins from about 500 points in 2 dimensions to 32,000 in 8, never above.
         tree = d <= 8 and n >= 125 * 2**d
         metric, p = _for_sklearn(self.distance, self.p)
+        self._by_products = metric == "euclidean" and not tree
         points = self._points
-        if metric == "euclidean" and not tree:
+        if self._by_products and _is_far_from_origin(points):
             self._centre = points.mean(axis=0)
             points = points - self._centre
-        self._index = NearestNeighbors(
-            algorithm="kd_tree" if tree else "brute",
-            metric=metric,
-            p=p,
-            n_jobs=-1 if self.n_jobs is None else self.n_jobs,
-        ).fit(points)
+        # Brute force takes all cores by itself, a tree has to be told.
+        jobs = (-1 if self.n_jobs is None else self.n_jobs) if tree else None
+        index = NearestNeighbors(
+            algorithm="kd_tree" if tree else "brute", metric=metric, p=p, n_jobs=jobs
+        )
+        with _CHECKED():
+            self._index = index.fit(points)
 
     def _nearest(self, rows: Array, fetch: int) -> tuple[Floats, Ints]:
         if self._index is None:
@@ -127,7 +133,7 @@ class NeighborSearch:
         rows = self._embed(rows)
         centred = rows if self._centre is None else rows - self._centre
         found, at = self._index.kneighbors(centred, fetch)
-        if self._centre is not None:
+        if self._by_products:
             found = np.sqrt(((rows[:, None, :] - self._points[at]) ** 2).sum(axis=-1))
             found, at = _sorted(found, at)
         if self.distance == "cosine":
@@ -166,6 +172,13 @@ def _for_sklearn(distance: str, p: float) -> tuple[str, float]:
         named = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}.get(p)
         return (named, 2.0) if named else ("minkowski", p)
     return distance, 2.0
+
+
+def _is_far_from_origin(points: Floats) -> bool:
+    """Whether matrix products lose more than about two digits to where the points lie."""
+    mean = points.mean(axis=0)
+    square = np.einsum("ij,ij->j", points, points) / len(points)
+    return bool(np.sum(mean**2) > 100 * np.sum(np.maximum(square - mean**2, 0.0)))
 
 
 def _directions(rows: Floats) -> Floats:

@@ -1,0 +1,52 @@
+"""What displays ask of an estimator: a name, and scores that put the positive label first."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rarefind._typing import Floats, Label, Table
+from rarefind.metrics import positive_label_of, ranking_scores
+
+
+class Scored(NamedTuple):
+    """Scores of rows, higher for rows more likely to carry ``pos_label``."""
+
+    score: Floats
+    pos_label: Label
+    flipped: bool  # whether they are the estimator's own ranking upside down
+
+
+def scored(estimator: Any, X: Table, pos_label: Label = None) -> Scored:
+    """Score rows for the estimator's own positive label, or for the one given."""
+    own = positive_label_of(estimator)
+    if pos_label is None or pos_label == own:
+        return Scored(ranking_scores(estimator, X), own, False)
+    column = np.flatnonzero(np.asarray(estimator.classes_) == pos_label)
+    if not column.size:
+        known = ", ".join(map(str, estimator.classes_))
+        raise ValueError(f"pos_label={pos_label!r} is not among the estimator's labels {known}.")
+    if hasattr(estimator, "priority") or hasattr(estimator, "decision_function"):
+        return Scored(-ranking_scores(estimator, X), pos_label, True)
+    return Scored(np.asarray(estimator.predict_proba(X)[:, column[0]], float), pos_label, True)
+
+
+def last_step(estimator: Any) -> Any:
+    """The estimator that decides: the last step of a pipeline, else the estimator."""
+    steps = getattr(estimator, "steps", None)
+    return last_step(steps[-1][1]) if steps else estimator
+
+
+def name_of(estimator: Any) -> str:
+    """What a legend calls an estimator."""
+    return type(last_step(estimator)).__name__
+
+
+def refuse_no_positive(positives: float, rows: float) -> None:
+    """There must be something to find."""
+    if not positives > 0:
+        raise ValueError(
+            f"None of the {rows:g} rows is positive, so there is nothing to draw: "
+            "give rows of both classes, or the right pos_label."
+        )

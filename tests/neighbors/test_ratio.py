@@ -1,0 +1,146 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+
+from rarefind.metrics import count_metric
+from rarefind.neighbors._ratio import (
+    Calibration,
+    TwoDistances,
+    best_scales,
+    only,
+    ratio,
+    voters,
+)
+
+
+@pytest.mark.parametrize(("k", "q", "r"), [(1, 1, 1), (2, 1, 2), (3, 2, 2), (4, 2, 3), (9, 5, 5)])
+def test_the_neighbours_that_decide(k, q, r):
+    assert voters(k) == (q, r)
+
+
+def test_edges_come_in_order():
+    few_positives = ratio(np.array([np.inf]), np.array([np.inf]))
+    assert few_positives == 0
+    infinite = ratio(np.array([0.0, 0.0, 0.0, 2.0]), np.array([0.0, 1.0, 5.0, np.inf]))
+    assert np.all(np.diff(infinite) > 0), "further negatives, higher priority"
+    largest_finite = ratio(np.array([1e-300]), np.array([1e300]))
+    assert infinite[0] > largest_finite
+    assert np.isfinite(infinite).all()
+    assert ratio(np.array([2.0]), np.array([1.0])) == 0.5
+
+
+def weighted_points(draw):
+    n = draw(st.integers(4, 25))
+    grid = st.integers(1, 6).map(float)
+    column = st.lists(grid, min_size=n, max_size=n).map(np.array)
+    positive = np.array(draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    positive[0], positive[1] = True, False
+    return (draw(column)[:, None], draw(column)[:, None], draw(column)), positive
+
+
+@st.composite
+def held_out(draw):
+    (real, synthetic, negative), positive = weighted_points(draw)
+    return TwoDistances(real, synthetic, negative), positive
+
+
+def counts_at(alert, positive):
+    return (
+        float((alert & positive).sum()),
+        float((alert & ~positive).sum()),
+        float((~alert & positive).sum()),
+        float((~alert & ~positive).sum()),
+    )
+
+
+def best_of_the_papers_grid(distances, positive, metric):
+    """Steps of 0.1 for both scales, decided for k = 1 in whole numbers, so without rounding."""
+    real, synthetic, negative = distances.real[:, 0], distances.synthetic[:, 0], distances.negative
+    return max(
+        float(metric(*counts_at((g * real <= 10 * negative) | (s * synthetic <= 10 * negative), positive)))
+        for g in range(1, 11)
+        for s in range(1, 21)
+    )
+
+
+@given(held_out(), st.sampled_from(["f1", "g_mean", "balanced_accuracy"]))
+@settings(max_examples=30)
+def test_the_two_scales_are_in_their_ranges_and_worth_what_they_say(held, name):
+    distances, positive = held
+    metric = count_metric(name)
+    weight = np.ones(positive.size)
+    found = best_scales(distances, positive, weight, metric, (0.0, 1.0), (0.0, 2.0))
+    gamma_synthetic = found.gamma * found.relative
+    assert 0 < found.gamma <= 1
+    assert 0 < gamma_synthetic <= 2 + 1e-12
+    alert = distances.score(found.relative) >= found.gamma
+    assert found.value == pytest.approx(float(metric(*counts_at(alert, positive))))
+    assert found.value >= best_of_the_papers_grid(distances, positive, metric) - 1e-9
+
+
+@given(held_out())
+@settings(max_examples=15)
+def test_fixed_scales_are_kept(held):
+    distances, positive = held
+    metric, weight = count_metric("f1"), np.ones(positive.size)
+    both = best_scales(distances, positive, weight, metric, only(0.4), only(1.3))
+    assert both.gamma == pytest.approx(0.4)
+    assert both.gamma * both.relative == pytest.approx(1.3)
+    one = best_scales(distances, positive, weight, metric, only(0.4), (0.0, 2.0))
+    assert one.gamma == pytest.approx(0.4)
+    assert one.value >= both.value - 1e-12
+    other = best_scales(distances, positive, weight, metric, (0.0, 1.0), only(1.3))
+    assert other.gamma * other.relative == pytest.approx(1.3)
+    assert other.value >= both.value - 1e-12
+
+
+def test_without_synthetic_positives_the_scale_is_exact():
+    real = np.array([[1.0], [2.0], [4.0], [8.0]])
+    distances = TwoDistances(real, None, np.ones(4))
+    positive = np.array([True, True, False, False])
+    found = best_scales(
+        distances, positive, np.ones(4), count_metric("f1"), (0.0, 1.0), (0.0, 2.0)
+    )
+    assert found.value == 1
+    assert 0.25 < found.gamma <= 0.5
+
+
+def test_calibration_is_the_logistic_regression_on_the_log_ratio():
+    rng = np.random.default_rng(0)
+    score = np.exp(rng.normal(size=4000))
+    positive = rng.random(4000) < 1 / (1 + np.exp(-(2 * np.log(score) - 2)))
+    weight = rng.integers(1, 4, size=4000).astype(float)
+    found = Calibration.fit(score, positive, weight)
+    peer = LogisticRegression(C=1e10).fit(
+        np.log(score + 1e-3)[:, None] - np.log1p(1e-3 * score)[:, None], positive, weight
+    )
+    # Platt's smoothing of the targets moves it by little at this size.
+    assert found.slope == pytest.approx(peer.coef_[0, 0], rel=0.02)
+    assert found.offset == pytest.approx(peer.intercept_[0], rel=0.02)
+
+
+def test_probabilities_never_fall_where_the_score_rises():
+    score = np.sort(np.concatenate([np.logspace(-8, 8, 200), [0.0, 2e100, 3e100]]))
+    positive = np.arange(score.size) % 3 == 0
+    probability = Calibration.fit(score, positive, np.ones(score.size)).probability(score)
+    assert np.all(np.diff(probability) >= 0)
+    assert ((probability >= 0) & (probability <= 1)).all()
+
+
+def test_scores_that_rank_backwards_give_the_base_rate():
+    score = np.concatenate([np.full(50, 0.1), np.full(50, 10.0)])
+    positive = np.arange(100) < 50
+    found = Calibration.fit(score, positive, np.ones(100))
+    np.testing.assert_allclose(found.probability(score), 0.5, atol=0.01)
+    assert found.slope > 0
+
+
+def test_perfect_separation_has_finite_probabilities():
+    score = np.concatenate([np.full(20, 0.01), np.full(20, 100.0)])
+    positive = np.arange(40) >= 20
+    probability = Calibration.fit(score, positive, np.ones(40)).probability(score)
+    assert probability[positive].min() > 0.9
+    assert probability[~positive].max() < 0.1
+    assert ((probability > 0) & (probability < 1)).all()

@@ -1,0 +1,95 @@
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from expected_failures import CHECKED
+from rarefind.base import RareClassifier
+from rarefind.neighbors import GammaKNNClassifier
+
+
+@parametrize_with_checks(
+    [estimator for estimator, _ in CHECKED],
+    expected_failed_checks=lambda estimator: next(
+        reasons for checked, reasons in CHECKED if checked is estimator
+    ),
+)
+def test_scikit_learn_agrees(estimator, check):
+    check(estimator)
+
+
+def test_every_public_estimator_is_checked():
+    import rarefind.neighbors
+
+    public = {getattr(rarefind.neighbors, name) for name in rarefind.neighbors.__all__}
+    assert public == {type(estimator) for estimator, _ in CHECKED}
+
+
+X = pd.DataFrame({"amount": np.arange(12.0), "hour": np.arange(12.0)[::-1]})
+Y = np.arange(12) > 8
+
+
+@pytest.mark.parametrize(
+    ("rows", "labels", "message"),
+    [
+        (X.assign(amount=[np.nan, np.nan, *range(10)]), Y, "Column 'amount' holds NaN in 2 of 12 rows"),
+        (X.assign(hour=[np.inf, *range(11)]), Y, "Column 'hour' holds inf in 1 of 12 rows"),
+        (X.to_numpy() * np.nan, Y, "Column 'x0' holds NaN in 12 of 12 rows"),
+        (X, np.zeros(12), "All 12 rows are of class 0.0: learning needs rows of two classes"),
+        (X[:0], Y[:0], "0 sample"),
+        (X, Y[:5], "inconsistent numbers of samples"),
+        (X, np.linspace(0, 1, 12), "Unknown label type"),
+    ],
+)
+def test_bad_tables_are_answered_with_a_sentence(rows, labels, message):
+    with pytest.raises(ValueError, match=message):
+        GammaKNNClassifier().fit(rows, labels)
+
+
+def test_a_table_to_score_is_checked_as_well():
+    model = GammaKNNClassifier(k=1).fit(X, Y)
+    with pytest.raises(ValueError, match="Column 'hour' holds NaN in 12 of 12 rows"):
+        model.priority(X.assign(hour=np.nan))
+    with pytest.raises(ValueError, match="feature names"):
+        model.explain(X.rename(columns={"hour": "time"}))
+    with pytest.raises(NotFittedError):
+        GammaKNNClassifier().priority(X)
+
+
+class TwoClassesOnly(RareClassifier):
+    """The smallest estimator: its priority is the first column."""
+
+    def fit(self, X, y):
+        self._start_fit(X, y, None)
+        self.threshold_ = 0.5
+        return self
+
+    def _priority(self, X):
+        return X[:, 0]
+
+    def _probability(self, X):
+        return X[:, 0] / (1 + np.abs(X[:, 0]))
+
+    def _explain(self, X):
+        return []
+
+
+def test_more_classes_are_refused_by_default():
+    with pytest.raises(ValueError, match="Only binary classification is supported"):
+        TwoClassesOnly().fit([[0], [1], [2]], [0, 1, 2])
+
+
+@pytest.mark.parametrize("positive", ["aaa", "zzz"])
+def test_signs_follow_the_order_of_the_labels(positive):
+    rows = np.array([[0.5], [0.4], [0.6], [0.1]])
+    labels = np.where([True, False, False, False], positive, "mmm")
+    model = TwoClassesOnly().fit(rows, labels)
+    assert model.predict(rows).tolist() == [positive, "mmm", positive, "mmm"]
+    above = rows[:, 0] - 0.5
+    expected = above if positive == "zzz" else -above
+    np.testing.assert_array_equal(model.decision_function(rows), expected)
+    column = 1 if positive == "zzz" else 0
+    np.testing.assert_array_equal(
+        model.predict_proba(rows)[:, column], rows[:, 0] / (1 + rows[:, 0])
+    )

@@ -1,0 +1,128 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy.spatial.distance import cdist
+
+from rarefind.search import DISTANCES, NeighborSearch, feature_differences
+
+COORDINATES = [d for d in DISTANCES if d != "precomputed"]
+
+
+def naive_distances(rows, points, distance, p):
+    """The definition, with rows of zeros at cosine distance 1 from other directions."""
+    if distance == "cosine":
+        table = np.ones((len(rows), len(points)))
+        for i, x in enumerate(rows):
+            for j, z in enumerate(points):
+                if x.any() and z.any():
+                    table[i, j] = 1 - x @ z / np.linalg.norm(x) / np.linalg.norm(z)
+                elif not x.any() and not z.any():
+                    table[i, j] = 0
+        return table
+    if distance == "minkowski":
+        return cdist(rows, points, "minkowski", p=p)
+    return cdist(rows, points, {"manhattan": "cityblock"}.get(distance, distance))
+
+
+@st.composite
+def tables(draw):
+    d = draw(st.integers(1, 4))
+    # A coarse grid of integers makes ties and copies common.
+    values = st.integers(-3, 3).map(float)
+    points = draw(hnp.arrays(float, (draw(st.integers(1, 12)), d), elements=values))
+    rows = draw(hnp.arrays(float, (draw(st.integers(1, 6)), d), elements=values))
+    return points, rows
+
+
+@pytest.mark.parametrize("distance", COORDINATES)
+@given(tables(), st.integers(1, 8), st.sampled_from([1.0, 1.5, 2.0, 3.0]))
+@settings(max_examples=60)
+def test_distances_are_those_of_the_definition(distance, table, k, p):
+    points, rows = table
+    found, index = NeighborSearch(points, distance=distance, p=p).query(rows, k)
+    exact = naive_distances(rows, points, distance, p)
+    expected = np.full((len(rows), k), np.inf)
+    expected[:, : len(points)] = np.sort(exact, axis=1)[:, :k]
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+    there = index >= 0
+    np.testing.assert_allclose(exact[np.nonzero(there)[0], index[there]], found[there], atol=1e-9)
+    assert np.array_equal(there, np.isfinite(found))
+
+
+@given(tables(), st.integers(1, 5))
+@settings(max_examples=60)
+def test_a_row_leaves_itself_out_by_number_and_keeps_its_copies(table, k):
+    points, _ = table
+    found, index = NeighborSearch(points).query(points, k, exclude=np.arange(len(points)))
+    for i in range(len(points)):
+        others = np.delete(np.linalg.norm(points - points[i], axis=1), i)
+        expected = np.append(np.sort(others), np.full(k, np.inf))[:k]
+        np.testing.assert_array_equal(found[i], expected)
+        assert i not in index[i]
+
+
+def test_precomputed_distances_give_the_same_neighbours():
+    rng = np.random.default_rng(0)
+    points, rows = rng.normal(size=(30, 3)), rng.normal(size=(7, 3))
+    columns = np.arange(5, 25)
+    by_table = NeighborSearch(columns, distance="precomputed").query(cdist(rows, points), 4)
+    by_points = NeighborSearch(points[columns]).query(rows, 4)
+    np.testing.assert_allclose(by_table[0], by_points[0])
+    np.testing.assert_array_equal(by_table[1], by_points[1])
+
+
+@pytest.mark.parametrize("d", [2, 20])  # a tree, and brute force
+def test_a_distance_does_not_depend_on_the_other_queries(d):
+    rng = np.random.default_rng(1)
+    search = NeighborSearch(rng.normal(size=(1000, d)) + 1e6)
+    rows = rng.normal(size=(50, d)) + 1e6
+    together, _ = search.query(rows, 3)
+    alone = np.vstack([search.query(rows[[i]], 3)[0] for i in range(len(rows))])
+    np.testing.assert_array_equal(together, alone)
+
+
+@pytest.mark.parametrize("d", [2, 20])
+def test_copies_are_at_distance_zero_far_from_the_origin(d):
+    points = np.random.default_rng(2).normal(size=(600, d)) * 1e-3 + 1e7
+    found, _ = NeighborSearch(points).query(points, 1)
+    assert not found.any()
+
+
+def test_brute_force_and_tree_agree():
+    rng = np.random.default_rng(3)
+    points, rows = rng.normal(size=(3000, 4)), rng.normal(size=(40, 4))
+    tree, _ = NeighborSearch(points).query(rows, 5)
+    brute, _ = NeighborSearch(points[:1999]).query(rows, 5)
+    np.testing.assert_allclose(tree, np.sort(cdist(rows, points), axis=1)[:, :5])
+    np.testing.assert_allclose(brute, np.sort(cdist(rows, points[:1999]), axis=1)[:, :5])
+
+
+def test_no_points_no_neighbours():
+    found, index = NeighborSearch(np.empty((0, 2))).query(np.zeros((3, 2)), 2)
+    assert np.isinf(found).all()
+    assert (index == -1).all()
+
+
+def test_results_are_the_same_on_one_core():
+    rng = np.random.default_rng(4)
+    points, rows = rng.normal(size=(500, 12)), rng.normal(size=(20, 12))
+    one = NeighborSearch(points, n_jobs=1).query(rows, 3)
+    np.testing.assert_array_equal(one[0], NeighborSearch(points).query(rows, 3)[0])
+
+
+@pytest.mark.parametrize(
+    ("distance", "power"), [("euclidean", 2), ("manhattan", 1), ("cosine", 1), ("minkowski", 3)]
+)
+def test_feature_differences_sum_to_the_distance(distance, power):
+    rng = np.random.default_rng(5)
+    x, points = rng.normal(size=4), rng.normal(size=(6, 4))
+    terms = feature_differences(x, points, distance, p=3)
+    exact = naive_distances(x[None], points, distance, 3)[0]
+    np.testing.assert_allclose(terms.sum(axis=1), exact**power)
+
+
+def test_only_the_widest_gap_sets_the_chebyshev_distance():
+    terms = feature_differences(np.zeros(3), np.array([[1.0, -4.0, 2.0]]), "chebyshev")
+    assert terms.tolist() == [[0.0, 4.0, 0.0]]
