@@ -18,20 +18,39 @@ demo: $(VENV)/.run
 test: $(VENV)/.dev
 	$(PY) -m pytest -n auto --cov --cov-report=term
 
-# Locally the files are formatted; in CI a file that would change is an error.
+# Locally files are mended; in CI a file that would change is an error.
 check: $(VENV)/.dev
 	$(PY) -m ruff format $(if $(CI),--check)
 	$(PY) -m ruff check $(if $(CI),,--fix)
 	$(PY) -m mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/.dev
+bench: $(VENV)/.run
 	$(PY) benchmarks/gamma_knn.py
+	$(PY) benchmarks/search.py
 
 docs: $(VENV)/.docs
 	$(PY) -m sphinx -W --keep-going -b html docs docs/_build/html
 
-# The tests with every dependency at the lower bound that pyproject.toml names.
+# The tests with every run-time dependency at the lower bound that pyproject.toml names.
 test-lowest:
-	$(PYTHON) -m venv $(VENV)-lowest
-	$(VENV)-lowest/bin/python -m pip install --quiet -r benchmarks/lowest.txt
+	$(PYTHON) .ci/lowest.py > .lowest.txt
+	$(MAKE) VENV=.venv-lowest REQUIREMENTS="-r .lowest.txt" test
+
+clean:
+	$(PYTHON) -c "import shutil; [shutil.rmtree(d, True) for d in ('$(VENV)', '.venv-lowest', 'docs/_build')]"
+
+# The stamps say what is installed; a change of pyproject.toml installs again.
+$(VENV)/.run: pyproject.toml
+	$(call install,.)
+$(VENV)/.dev: pyproject.toml
+	$(call install,.[dev])
+$(VENV)/.docs: pyproject.toml
+	$(call install,.[docs])
+
+define install
+	@echo "Installing rarefind into $(VENV): once, a minute or two."
+	$(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install --quiet --disable-pip-version-check $(REQUIREMENTS) --editable "$(1)"
+	@$(PY) -c "open('$@', 'w').close()"
+endef

@@ -76,7 +76,7 @@ def test_precomputed_distances_give_the_same_neighbours():
 @pytest.mark.parametrize("d", [2, 20])  # a tree, and brute force
 def test_a_distance_does_not_depend_on_the_other_queries(d):
     rng = np.random.default_rng(1)
-    search = NeighborSearch(rng.normal(size=(1000, d)) + 1e6)
+    search = NeighborSearch(rng.normal(size=(2500, d)) + 1e6)
     rows = rng.normal(size=(50, d)) + 1e6
     together, _ = search.query(rows, 3)
     alone = np.vstack([search.query(rows[[i]], 3)[0] for i in range(len(rows))])
@@ -85,7 +85,7 @@ def test_a_distance_does_not_depend_on_the_other_queries(d):
 
 @pytest.mark.parametrize("d", [2, 20])
 def test_copies_are_at_distance_zero_far_from_the_origin(d):
-    points = np.random.default_rng(2).normal(size=(600, d)) * 1e-3 + 1e7
+    points = np.random.default_rng(2).normal(size=(2500, d)) * 1e-3 + 1e7
     found, _ = NeighborSearch(points).query(points, 1)
     assert not found.any()
 
@@ -94,7 +94,7 @@ def test_brute_force_and_tree_agree():
     rng = np.random.default_rng(3)
     points, rows = rng.normal(size=(3000, 4)), rng.normal(size=(40, 4))
     tree, _ = NeighborSearch(points).query(rows, 5)
-    brute, _ = NeighborSearch(points[:1999]).query(rows, 5)
+    brute, _ = NeighborSearch(points[:1999]).query(rows, 5)  # too few for a tree
     np.testing.assert_allclose(tree, np.sort(cdist(rows, points), axis=1)[:, :5])
     np.testing.assert_allclose(brute, np.sort(cdist(rows, points[:1999]), axis=1)[:, :5])
 

@@ -47,3 +47,8 @@ def percent(share: float, digits: int = 0) -> str:
 def number(count: float) -> str:
     """A count, with one decimal where ties leave it in expectation."""
     return f"{count:,.1f}".removesuffix(".0")
+
+
+def counted(count: float, noun: str) -> str:
+    """A count and what is counted."""
+    return f"{number(count)} {noun}{'' if count == 1 else 's'}"

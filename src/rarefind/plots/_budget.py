@@ -16,8 +16,8 @@ from rarefind.plots._axes import (
     QUIET,
     SMALL,
     axes_or_new,
+    counted,
     in_percent,
-    number,
     percent,
     tidy,
 )
@@ -76,15 +76,20 @@ class BudgetCurveDisplay:
 
     Examples
     --------
-    >>> from sklearn.ensemble import RandomForestClassifier
     >>> from sklearn.model_selection import train_test_split
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import MinMaxScaler
     >>> from rarefind.data import load_keel
+    >>> from rarefind.neighbors import GammaKNNClassifier
     >>> from rarefind.plots import BudgetCurveDisplay
     >>> X, y = load_keel("yeast4")
     >>> X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
-    >>> forest = RandomForestClassifier(random_state=0).fit(X_train, y_train)
-    >>> display = BudgetCurveDisplay.from_estimator(forest, X_test, y_test, budget=20)
+    >>> model = make_pipeline(MinMaxScaler(), GammaKNNClassifier()).fit(X_train, y_train)
+    >>> display = BudgetCurveDisplay.from_estimator(model, X_test, y_test, budget=20)
     >>> print(display.annotation_.get_text())
+    20 checks: 7 hits,
+    35 % of them positive,
+    54 % of all positives found
     """
 
     ax_: Axes
@@ -250,7 +255,7 @@ class BudgetCurveDisplay:
         drawn_at = self._drawn_at(log_scale)
         self.random_line_ = self._draw_random(drawn_at)
         colour = MODEL_COLOURS[earlier % len(MODEL_COLOURS)]
-        options = {"color": colour, "linewidth": 2, **line_options}
+        options = {"color": colour, "linewidth": 2, **_in_full(line_options)}
         self._draw_curves(drawn_at, self.name if name is None else name, options)
         self._draw_budget(log_scale)
         self._finish(log_scale)
@@ -342,7 +347,7 @@ class BudgetCurveDisplay:
     def _sentence(self, checks: float) -> str:
         hits = self._hits_at(checks)
         lines = [
-            f"{number(checks)} checks: {number(hits)} hits",
+            f"{counted(checks, 'check')}: {counted(hits, 'hit')}",
             f"{percent(hits / checks, 1)} of them positive",
             f"{percent(hits / self.positives)} of all positives found",
         ]
@@ -358,14 +363,22 @@ class BudgetCurveDisplay:
         ax.set_ylim(0, 1.03)
         in_percent(ax.yaxis)
         if log_scale:
-            ax.xaxis.set_major_formatter(lambda checks, _: f"{checks:,g}")
+            ax.xaxis.set_major_formatter(lambda checks, _: f"{checks:,.12g}")
         ax.set_xlabel("Number of checks, from the top of the list")
         with_money = any(line.get_gid() == _MONEY for line in ax.lines)
         ax.set_ylabel(f"Share of all positives {'and money ' if with_money else ''}found")
         ax.set_title("What each number of checks finds")
-        lines = [line for line in ax.lines if not str(line.get_label()).startswith("_")]
-        lines.sort(key=lambda line: line.get_gid() == _RANDOM)  # the models come first
-        ax.legend(handles=lines, fontsize=SMALL, frameon=False)
+        entries = ax.get_legend_handles_labels()[0]
+        entries.sort(key=lambda entry: entry.get_gid() == _RANDOM)  # the models come first
+        ax.legend(handles=entries, fontsize=SMALL, frameon=False)
+
+
+def _in_full(line_options: dict[str, Any]) -> dict[str, Any]:
+    """The options under their full names: ``c`` is ``color``."""
+    from matplotlib.cbook import normalize_kwargs
+    from matplotlib.lines import Line2D
+
+    return normalize_kwargs(line_options, Line2D)
 
 
 def _recovered(

@@ -285,7 +285,9 @@ class ScoreHistogramDisplay:
             ticks[self._place(-np.inf)] = f"< {low:.3g}"
         if beyond:
             ticks[self._place(np.inf)] = f"> {high:.3g}"
-        self.ax_.set_xticks(list(ticks), labels=[text.replace("-", "−") for text in ticks.values()])
+        places = sorted(ticks)
+        # The true minus sign, as matplotlib's own ticks have it.
+        self.ax_.set_xticks(places, labels=[ticks[place].replace("-", "−") for place in places])
 
 
 def _limits(score: Floats, positive: Bools) -> tuple[float, float]:

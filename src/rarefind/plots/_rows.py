@@ -8,6 +8,7 @@ import numpy as np
 
 from rarefind._typing import Floats, Label, Table
 from rarefind.metrics import positive_label_of, ranking_scores
+from rarefind.plots._axes import number
 
 
 class Scored(NamedTuple):
@@ -47,6 +48,6 @@ def refuse_no_positive(positives: float, rows: float) -> None:
     """There must be something to find."""
     if not positives > 0:
         raise ValueError(
-            f"None of the {rows:g} rows is positive, so there is nothing to draw: "
+            f"None of the {number(rows)} rows is positive, so there is nothing to draw: "
             "give rows of both classes, or the right pos_label."
         )

@@ -16,8 +16,8 @@ from rarefind.plots._axes import (
     SMALL,
     TIED,
     axes_or_new,
+    counted,
     in_percent,
-    number,
     tidy,
 )
 from rarefind.plots._rows import name_of, refuse_no_positive, scored
@@ -182,13 +182,18 @@ class TopKDisplay:
             self.precision,
             color=MODEL_COLOURS[0],
             linewidth=2,
-            label="Precision so far",
+            label="Precision",
         )[0]
         self.prevalence_line_ = self.ax_.axhline(
             self.prevalence, color=QUIET, linewidth=1.2, linestyle=":", label="Random order"
         )
         self._finish(self.name if name is None else name)
         return self
+
+    def _title(self) -> str:
+        tied = not np.isclose(self.hits[-1], round(self.hits[-1]))
+        found = counted(self.hits[-1], "positive") + (" expected" if tied else "")
+        return f"{found} in the first {counted(self.ranks.size, 'row')}"
 
     def _kinds(self) -> list[tuple[str, str, Bools]]:
         """Label and colour of the kinds of rows, and which rows are of it."""
@@ -230,10 +235,9 @@ class TopKDisplay:
             FixedLocator([1, *(t for t in inner if 1 < t <= self.ranks.size)])
         )
         ax.set_xlabel("Rank in the list")
-        ax.set_ylabel("Precision: positives among the rows so far")
-        hits, tied = self.hits[-1], not float(self.hits[-1]).is_integer()
-        found = f"{number(hits)} positives {'expected ' if tied else ''}in the first {self.ranks.size} rows"
-        ax.set_title(f"{name}: {found}" if name else found)
+        ax.set_ylabel("Share of positives in the rows so far")
+        title = self._title()
+        ax.set_title(f"{name}: {title}" if name else title)
         rows = [Patch(color=colour, label=label) for label, colour, _ in self._kinds()]
         lines = [self.line_, self.prevalence_line_]
         ax.legend(handles=[*lines, *rows], fontsize=SMALL, frameon=False)

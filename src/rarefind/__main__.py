@@ -1,0 +1,5 @@
+"""``python -m rarefind``."""
+
+from rarefind.cli import main
+
+main()
