@@ -1,7 +1,7 @@
-"""γk-NN: what the exact γ costs beside plain k-NN and beside Algorithm 1 on a grid, and what it gains.
+"""γk-NN: what the exact γ costs beside plain k-NN and Algorithm 1 on a grid, and what it gains.
 
-    python benchmarks/gamma_knn.py            # everything, about twenty minutes on 2 cores
-    python benchmarks/gamma_knn.py --quick    # small sizes and few sets, to see it work
+python benchmarks/gamma_knn.py            # everything, about twenty minutes on 2 cores
+python benchmarks/gamma_knn.py --quick    # small sizes and few sets, to see it work
 """
 
 from __future__ import annotations
@@ -45,20 +45,26 @@ def plain_knn(X, y, pairs):
 
 def algorithm_1(X, y, pairs, gamma):
     """The papers' algorithm for one γ: find k and k, scale, merge, vote."""
+    found = []
     for train, test in pairs:
         positives = NearestNeighbors(n_neighbors=K).fit(X[train][y[train] == 1])
         negatives = NearestNeighbors(n_neighbors=K).fit(X[train][y[train] == 0])
         near, far = positives.kneighbors(X[test])[0], negatives.kneighbors(X[test])[0]
         merged = np.argsort(np.hstack([gamma * near, far]), axis=1, kind="stable")[:, :K]
-        (merged < K).sum(axis=1) >= K / 2
+        found.append((merged < K).sum(axis=1) >= K / 2)
+    return found
 
 
 def speed(quick: bool) -> pd.DataFrame:
-    sizes = [(2_000, 10, 5), (5_000, 10, 2)] if quick else [
-        (5_000, 10, 20),
-        (50_000, 10, 2),
-        (500_000, 1, 1),
-    ]
+    sizes = (
+        [(2_000, 10, 5), (5_000, 10, 2)]
+        if quick
+        else [
+            (5_000, 10, 20),
+            (50_000, 10, 2),
+            (500_000, 1, 1),
+        ]
+    )
     rows = []
     for n, n_folds, steps in sizes:
         X, y = make_classification(
@@ -67,10 +73,11 @@ def speed(quick: bool) -> pd.DataFrame:
         pairs = list(StratifiedKFold(10, shuffle=True, random_state=0).split(X, y))[:n_folds]
         repeat = 5 if n <= 5_000 else 1
         ours = seconds(
-            lambda: GammaKNNClassifier(K, cv=pairs, max_queries=n).fit(X, y), repeat  # noqa: B023
+            lambda: GammaKNNClassifier(K, cv=pairs, max_queries=n).fit(X, y),
+            repeat,
         )
-        knn = seconds(lambda: plain_knn(X, y, pairs), repeat)  # noqa: B023
-        grid = seconds(lambda: [algorithm_1(X, y, pairs, g) for g in GRID[:steps]])  # noqa: B023
+        knn = seconds(lambda: plain_knn(X, y, pairs), repeat)
+        grid = seconds(lambda: [algorithm_1(X, y, pairs, g) for g in GRID[:steps]])
         grid *= len(GRID) / steps
         rows.append(
             {
@@ -89,17 +96,44 @@ def speed(quick: bool) -> pd.DataFrame:
 
 
 # Thirty sets from 1.9 to 130 negatives a positive, at most two of a family of near-copies.
-SETS = """abalone-17_vs_7-8-9-10 abalone-20_vs_8-9-10 abalone-3_vs_11 abalone19 abalone9-18 car-good
-car-vgood ecoli1 ecoli3 ecoli4 flare-F glass1 glass4 glass5 haberman kddcup-land_vs_satan
-kr-vs-k-zero_vs_eight led7digit-0-2-4-5-6-7-8-9_vs_1 page-blocks0 pima poker-8_vs_6 segment0
-shuttle-c0-vs-c4 vehicle3 vowel0 winequality-red-4 winequality-white-3_vs_7 yeast1 yeast4
-yeast6""".split()
+SETS = [
+    "abalone-17_vs_7-8-9-10",
+    "abalone-20_vs_8-9-10",
+    "abalone-3_vs_11",
+    "abalone19",
+    "abalone9-18",
+    "car-good",
+    "car-vgood",
+    "ecoli1",
+    "ecoli3",
+    "ecoli4",
+    "flare-F",
+    "glass1",
+    "glass4",
+    "glass5",
+    "haberman",
+    "kddcup-land_vs_satan",
+    "kr-vs-k-zero_vs_eight",
+    "led7digit-0-2-4-5-6-7-8-9_vs_1",
+    "page-blocks0",
+    "pima",
+    "poker-8_vs_6",
+    "segment0",
+    "shuttle-c0-vs-c4",
+    "vehicle3",
+    "vowel0",
+    "winequality-red-4",
+    "winequality-white-3_vs_7",
+    "yeast1",
+    "yeast4",
+    "yeast6",
+]
 
 MEASURES = {"f1": f_beta, "balanced_accuracy": balanced_accuracy, "g_mean": g_mean}
 
 
 def one_split(X, y, train, test, k, seed):
-    """Values of the three methods on one split; γ is tuned on the training part for each measure."""
+    """Values of the three methods on one split; γ is tuned on its training part for each measure."""
     scaler = MinMaxScaler((-1, 1)).fit(X[train])
     inside, outside = scaler.transform(X[train]), scaler.transform(X[test])
     truth = y[test]
@@ -145,7 +179,9 @@ def quality(quick: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
     wins = pd.DataFrame(
         {
             c: (by_set[c].round(6).rank(axis=1, ascending=False, method="min") == 1)
-            .groupby("k").sum().stack()
+            .groupby("k")
+            .sum()
+            .stack()
             for c in columns
         }
     )

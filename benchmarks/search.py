@@ -1,7 +1,7 @@
 """The neighbour search: where a kd-tree pays, what memory it takes, how the fit of γk-NN grows.
 
-    python benchmarks/search.py            # about eight minutes on 2 cores
-    python benchmarks/search.py --quick
+python benchmarks/search.py            # about eight minutes on 2 cores
+python benchmarks/search.py --quick
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def tree_or_brute_force(quick: bool) -> pd.DataFrame:
             for algorithm in ("brute", "kd_tree"):
                 index = NearestNeighbors(algorithm=algorithm, n_jobs=-1)
                 found[algorithm] = min(
-                    seconds(lambda: index.fit(X).kneighbors(queries, K)) for _ in range(3)  # noqa: B023
+                    seconds(lambda: index.fit(X).kneighbors(queries, K)) for _ in range(3)
                 )
             chosen = NeighborSearch(X)
             rows.append(
@@ -71,7 +71,9 @@ def memory(n: int, queries: int, d: int) -> pd.DataFrame:
     for where, far in (("around the origin", 0), ("far from the origin (centred copy)", 1)):
         code = here.replace("{far}", str(far))
         start = time.perf_counter()
-        out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        out = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
         rows.append(
             {
                 "points": f"{n:,} × {d}",
@@ -93,8 +95,8 @@ def growth(quick: bool) -> pd.DataFrame:
         y = np.arange(n) < n // 200
         X[y] += 0.5
         model = GammaKNNClassifier(K, random_state=0)
-        fit = seconds(lambda: model.fit(X, y))  # noqa: B023
-        score = seconds(lambda: model.priority(X[:10_000]))  # noqa: B023
+        fit = seconds(lambda: model.fit(X, y))
+        score = seconds(lambda: model.priority(X[:10_000]))
         rows.append(
             {
                 "rows": f"{n:,}",

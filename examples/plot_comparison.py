@@ -2,8 +2,8 @@
 Models side by side on the same folds
 =====================================
 
-γk-NN beside plain k-NN, a forest, and SMOTE with γk-NN, on one data set. One set proves nothing: the measured means over
-thirty sets are among the benchmarks.
+γk-NN beside plain k-NN, a forest, and SMOTE with γk-NN, on one data set. One set proves nothing:
+the measured means over thirty sets are among the benchmarks.
 """
 
 from imblearn.over_sampling import SMOTE

@@ -2,8 +2,8 @@
 What γ does
 ===========
 
-The region that two positives cover among many negatives, for plain nearest neighbours and for the γ that maximises F1 on
-held-out rows.
+The region that a few positives cover among many negatives, for plain nearest neighbours and for
+the γ that maximises F1 on held-out rows.
 """
 
 import matplotlib.pyplot as plt
@@ -21,7 +21,9 @@ figure, axes = plt.subplots(1, 2, figsize=(9, 4.2), sharex=True, sharey=True)
 for ax, gamma in zip(axes, (None, "auto"), strict=True):
     model = GammaKNNClassifier(k=1, gamma=gamma).fit(X, y)
     found = model.predict(grid.reshape(-1, 2)).reshape(250, 250)
-    ax.contourf(grid[..., 0], grid[..., 1], found, levels=[0.5, 1.5], colors=["#D55E00"], alpha=0.25)
+    ax.contourf(
+        grid[..., 0], grid[..., 1], found, levels=[0.5, 1.5], colors=["#D55E00"], alpha=0.25
+    )
     ax.scatter(*negatives.T, s=6, color="#0072B2", label="negative")
     ax.scatter(*positives.T, s=28, color="#D55E00", marker="x", label="positive")
     ax.set(title=f"γ = {model.gamma_:.2f}", aspect="equal")

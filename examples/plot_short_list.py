@@ -2,8 +2,8 @@
 A short list, and why each row is on it
 =======================================
 
-Two in a hundred of these proteins sit in one place of the cell, and we can check twenty. γk-NN ranks the rows that were kept
-out; the pictures say what twenty checks buy.
+Three in a hundred of these proteins sit in one place of the cell, and we can check twenty. γk-NN
+ranks the rows that were kept out; the pictures say what twenty checks buy.
 """
 
 # %%

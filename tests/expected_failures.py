@@ -6,7 +6,7 @@ from typing import Any
 
 from rarefind.neighbors import GammaKNNClassifier
 
-# scikit-learn lists the same check for its own TunedThresholdClassifierCV and FixedThresholdClassifier.
+# scikit-learn lists the same check for its own TunedThresholdClassifierCV.
 _OWN_THRESHOLD = {
     "check_classifiers_train": (
         "the threshold is tuned or given, not where the probability is one half, "

@@ -1,10 +1,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from expected_failures import CHECKED
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from expected_failures import CHECKED
 from rarefind.base import RareClassifier
 from rarefind.neighbors import GammaKNNClassifier
 
@@ -33,7 +33,11 @@ Y = np.arange(12) > 8
 @pytest.mark.parametrize(
     ("rows", "labels", "message"),
     [
-        (X.assign(amount=[np.nan, np.nan, *range(10)]), Y, "Column 'amount' holds NaN in 2 of 12 rows"),
+        (
+            X.assign(amount=[np.nan, np.nan, *range(10)]),
+            Y,
+            "Column 'amount' holds NaN in 2 of 12 rows",
+        ),
         (X.assign(hour=[np.inf, *range(11)]), Y, "Column 'hour' holds inf in 1 of 12 rows"),
         (X.to_numpy() * np.nan, Y, "Column 'x0' holds NaN in 12 of 12 rows"),
         (X, np.zeros(12), "All 12 rows are of class 0.0: learning needs rows of two classes"),

@@ -13,6 +13,8 @@ from sklearn.utils._param_validation import StrOptions
 
 from rarefind._progress import progress_bar
 
+__all__ = ["CallbackSupportMixin", "register_scorer", "report_progress", "with_callbacks"]
+
 try:  # scikit-learn 1.9 and later
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ImportError:
@@ -20,7 +22,7 @@ except ImportError:
     class CallbackSupportMixin:  # type: ignore[no-redef]
         """Stands in where scikit-learn has no callbacks yet."""
 
-    def with_callbacks(method: Any) -> Any:  # type: ignore[no-redef]
+    def with_callbacks(method: Any) -> Any:
         """Return the method as it is."""
         return method
 

@@ -1,4 +1,4 @@
-"""What all estimators share: the positive label, priority and threshold, the checks of the input."""
+"""What all estimators share: the positive label, priority and threshold, checks of the input."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ __all__ = ["RareClassifier"]
 def _ranks(estimator: RareClassifier) -> bool:
     """Whether there is one positive class to rank by; before the fit it is hoped for."""
     if len(getattr(estimator, "classes_", (0, 1))) != 2:
-        raise AttributeError("With more than two classes only predict and predict_proba are defined.")
+        raise AttributeError(
+            "With more than two classes only predict and predict_proba are defined."
+        )
     return True
 
 
@@ -29,8 +31,9 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     """Base of all rarefind classifiers.
 
     A subclass writes ``fit``, which begins with :meth:`_start_fit` and sets ``threshold_``, and
-    :meth:`_priority`, :meth:`_probability` and :meth:`_explain`, which are given checked arrays. It gets ``priority``, ``decision_function``, ``predict``, ``predict_proba`` and
-    ``explain`` with scikit-learn's conventions from here.
+    :meth:`_priority`, :meth:`_probability` and :meth:`_explain`, which are given checked arrays.
+    ``priority``, ``decision_function``, ``predict``, ``predict_proba`` and ``explain``, with
+    scikit-learn's conventions, come from here.
     """
 
     #: Whether ``fit`` also takes more than two classes.
@@ -60,7 +63,7 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
 
     @available_if(_ranks)
     def decision_function(self, X: Table) -> Floats:
-        """Priority above the threshold, with scikit-learn's sign: positive means ``classes_[1]``."""
+        """Priority above the threshold, signed as in scikit-learn: plus means ``classes_[1]``."""
         above = self.priority(X) - self.threshold_
         return above if self._positive_is_second() else -above
 
@@ -79,7 +82,7 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         return self._labels(self._checked(X))
 
     def predict_proba(self, X: Table) -> Floats:
-        """Calibrated probability of each class, in the order of ``classes_``; ranks as ``priority``.
+        """Calibrated probability of each class in the order of ``classes_``; ranks as ``priority``.
 
         Parameters
         ----------
@@ -130,7 +133,7 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         self.classes_, codes = np.unique(y, return_inverse=True)
         if self.classes_.size < 2:
             raise ValueError(
-                f"All {y.size} rows are of class {self.classes_[0]!s}: "
+                f"All {codes.size} rows are of class {self.classes_[0]!s}: "
                 "learning needs rows of two classes."
             )
         if self.classes_.size == 2:
@@ -190,7 +193,11 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
 
     def _feature_names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)
-        return [f"x{i}" for i in range(self.n_features_in_)] if names is None else list(map(str, names))
+        return (
+            [f"x{i}" for i in range(self.n_features_in_)]
+            if names is None
+            else list(map(str, names))
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -17,7 +17,7 @@ __all__ = ["DISTANCES", "NeighborSearch", "feature_differences"]
 
 DISTANCES = ("euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "precomputed")
 
-# The rows have been checked where they came in: for many small searches a second look is most of the time.
+# Rows are checked where they come in; in many small searches a second look takes most of the time.
 _CHECKED = partial(config_context, assume_finite=True, skip_parameter_validation=True)
 
 # Queries are answered in blocks, so that what is held beside the points stays near 128 MB.
@@ -30,8 +30,9 @@ class NeighborSearch:
     Brute force on all cores, or a kd-tree where the points are many and the dimensions few
     (``benchmarks/search.py`` measures where it pays). Brute force finds Euclidean neighbours by
     matrix products, which lose digits when points are close; so points far from the origin are
-    centred first, and the distances of the neighbours found are computed again by their definition. A copy of a point
-    is then at distance 0 exactly, and a distance does not depend on the other queries of the call.
+    centred first, and the distances of the neighbours found are computed again by their definition.
+    A copy of a point is then at distance 0 exactly, and a distance does not depend on the other
+    queries of the call.
 
     Parameters
     ----------

@@ -20,7 +20,9 @@ def test_the_demo_lists_the_checks_with_reasons():
 
 def test_machines_get_json_and_a_picture(tmp_path):
     picture = tmp_path / "curve.png"
-    result = rarefind("demo", "--data", "yeast4", "--budget", "2%", "--json", "--picture", str(picture))
+    result = rarefind(
+        "demo", "--data", "yeast4", "--budget", "2%", "--json", "--picture", str(picture)
+    )
     assert result.returncode == 0, result.stderr
     found = json.loads(result.stdout)
     assert found["budget"] == len(found["list"]) == 12
@@ -53,5 +55,7 @@ def test_version_and_help():
 
 def test_the_command_starts_without_the_heavy_libraries():
     code = "import sys, rarefind.cli; print('sklearn' in sys.modules or 'pandas' in sys.modules)"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert result.stdout == "False\n"

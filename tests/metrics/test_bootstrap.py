@@ -66,7 +66,9 @@ def test_the_same_seed_gives_the_same_interval_and_another_seed_another(case):
 
 def test_a_wider_level_gives_a_wider_interval():
     narrow, wide = (
-        bootstrap_interval(average_precision, y, score, n_resamples=200, level=level, random_state=0)
+        bootstrap_interval(
+            average_precision, y, score, n_resamples=200, level=level, random_state=0
+        )
         for level in (0.5, 0.9)
     )
     assert wide.low < narrow.low < narrow.high < wide.high

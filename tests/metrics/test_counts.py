@@ -55,7 +55,8 @@ def test_measures_of_decisions_follow_their_definitions(rows):
     tp, fp, fn, tn = naive_counts(y, alert, weight)
     precision, recall, specificity = share(tp, tp + fp), share(tp, tp + fn), share(tn, tn + fp)
     measured = [
-        measure(y, alert, sample_weight=weight) for measure in (g_measure, g_mean, balanced_accuracy)
+        measure(y, alert, sample_weight=weight)
+        for measure in (g_measure, g_mean, balanced_accuracy)
     ]
     assert measured == pytest.approx(
         [
@@ -126,7 +127,6 @@ def test_labels_and_decisions_must_be_equally_many():
         AlertsAtMost(5),
         AlertsAtMost(0.3),
     ],
-    ids=str,
 )
 @examples
 @given(cuts=st.lists(counts, min_size=1, max_size=5))

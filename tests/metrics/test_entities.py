@@ -77,7 +77,12 @@ def test_any_days_that_sort_in_time_will_do(rows, k):
 
 
 def test_an_entity_found_once_is_not_counted_again():
-    case = {"y_true": [1, 1, 1, 0], "score": [9, 9, 5, 8], "entity": list("aabc"), "day": [1, 2, 2, 2]}
+    case = {
+        "y_true": [1, 1, 1, 0],
+        "score": [9, 9, 5, 8],
+        "entity": list("aabc"),
+        "day": [1, 2, 2, 2],
+    }
     assert entity_precision_by_day(**case, k=1).tolist() == [1, 0]
     assert entity_precision_by_day(**case, k=2).tolist() == [1, 0.5]
 

@@ -148,7 +148,9 @@ def test_a_fixed_gamma_is_kept_and_priced():
     assert 0 < model.value_ <= 1
 
 
-@pytest.mark.parametrize("labels", [("ok", "fraud"), ("a_fraud", "ok"), (0, 1), (1, 0), (True, False)])
+@pytest.mark.parametrize(
+    "labels", [("ok", "fraud"), ("a_fraud", "ok"), (0, 1), (1, 0), (True, False)]
+)
 def test_the_rarer_label_is_positive_whatever_its_name(labels):
     X, y = imbalanced()
     named = np.where(y == 1, labels[1], labels[0])
@@ -160,9 +162,7 @@ def test_the_rarer_label_is_positive_whatever_its_name(labels):
     sign = 1 if model.classes_[1] == labels[1] else -1
     np.testing.assert_array_equal(model.decision_function(X), sign * plain.decision_function(X))
     column = list(model.classes_).index(labels[1])
-    np.testing.assert_array_equal(
-        model.predict_proba(X)[:, column], plain.predict_proba(X)[:, 1]
-    )
+    np.testing.assert_array_equal(model.predict_proba(X)[:, column], plain.predict_proba(X)[:, 1])
     np.testing.assert_array_equal(
         model.decision_function(X) > 0, model.predict(X) == model.classes_[1]
     )
@@ -230,9 +230,7 @@ def test_copies_of_positives_rank_first_and_further_negatives_first_among_them()
 def test_precomputed_distances_give_the_same_model(k):
     X, y = imbalanced()
     by_rows = GammaKNNClassifier(k=k).fit(X[:200], y[:200])
-    by_table = GammaKNNClassifier(k=k, distance="precomputed").fit(
-        cdist(X[:200], X[:200]), y[:200]
-    )
+    by_table = GammaKNNClassifier(k=k, distance="precomputed").fit(cdist(X[:200], X[:200]), y[:200])
     assert by_table.gamma_ == pytest.approx(by_rows.gamma_)
     np.testing.assert_allclose(
         by_table.priority(cdist(X[200:], X[:200])), by_rows.priority(X[200:])

@@ -36,9 +36,7 @@ def test_leave_one_out_is_a_search_among_all_other_rows():
     codes = (rng.random(40) < 0.2).astype(int)
     rows = np.arange(0, 40, 2)
     steps = []
-    found = leave_one_out(
-        sets_of(X, codes, np.arange(40)), X, codes, rows, lambda: steps.append(1)
-    )
+    found = leave_one_out(sets_of(X, codes, np.arange(40)), X, codes, rows, lambda: steps.append(1))
     expected = naive(X, codes, rows, lambda row: [j for j in range(40) if j != row])
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_array_equal(a, b)

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from imblearn.over_sampling import SMOTE
 from scipy.spatial.distance import cdist
 from sklearn.datasets import make_blobs
 from sklearn.metrics import f1_score
@@ -114,8 +115,6 @@ def test_scales_can_be_given():
 def test_what_needs_two_classes_says_so():
     X, y = three_classes()
     with pytest.raises(ValueError, match="sampler needs two classes"):
-        from imblearn.over_sampling import SMOTE
-
         GammaKNNClassifier(sampler=SMOTE()).fit(X, y)
     with pytest.raises(ValueError, match="pos_label needs two classes"):
         GammaKNNClassifier(pos_label="rare").fit(X, y)

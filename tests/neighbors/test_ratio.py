@@ -59,7 +59,11 @@ def best_of_the_papers_grid(distances, positive, metric):
     """Steps of 0.1 for both scales, decided for k = 1 in whole numbers, so without rounding."""
     real, synthetic, negative = distances.real[:, 0], distances.synthetic[:, 0], distances.negative
     return max(
-        float(metric(*counts_at((g * real <= 10 * negative) | (s * synthetic <= 10 * negative), positive)))
+        float(
+            metric(
+                *counts_at((g * real <= 10 * negative) | (s * synthetic <= 10 * negative), positive)
+            )
+        )
         for g in range(1, 11)
         for s in range(1, 21)
     )
@@ -100,9 +104,7 @@ def test_without_synthetic_positives_the_scale_is_exact():
     real = np.array([[1.0], [2.0], [4.0], [8.0]])
     distances = TwoDistances(real, None, np.ones(4))
     positive = np.array([True, True, False, False])
-    found = best_scales(
-        distances, positive, np.ones(4), count_metric("f1"), (0.0, 1.0), (0.0, 2.0)
-    )
+    found = best_scales(distances, positive, np.ones(4), count_metric("f1"), (0.0, 1.0), (0.0, 2.0))
     assert found.value == 1
     assert 0.25 < found.gamma <= 0.5
 

@@ -55,7 +55,9 @@ def test_the_rank_is_the_share_of_held_out_rows_below(table):
     ranks = [r.rank_in_reference for r in by_score]
     assert ranks == sorted(ranks)
     assert 0 <= ranks[0] <= ranks[-1] <= 1
-    assert GammaKNNClassifier(gamma=None).fit(frame, y).explain(frame[:1])[0].rank_in_reference is None
+    assert (
+        GammaKNNClassifier(gamma=None).fit(frame, y).explain(frame[:1])[0].rank_in_reference is None
+    )
 
 
 def test_weighted_ranks():

@@ -14,7 +14,9 @@ def table():
     return X, y == 1
 
 
-@pytest.mark.parametrize("sampler", [SMOTE(), SMOTEENN(), SMOTETomek()], ids=lambda s: type(s).__name__)
+@pytest.mark.parametrize(
+    "sampler", [SMOTE(), SMOTEENN(), SMOTETomek()], ids=lambda s: type(s).__name__
+)
 def test_real_positives_are_told_from_synthetic_ones(table, sampler):
     X, positive = table
     drawn = resample(sampler, X, positive, seed=0)

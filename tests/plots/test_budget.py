@@ -115,7 +115,7 @@ def test_money_has_a_curve_of_its_own(ranking: Any) -> None:
     share = amount_at_k(*ranking, amount, 30, share=True)
     assert display.annotation_ is not None
     assert display.annotation_.get_text().endswith(f"{100 * share:.0f} % of the money recovered")
-    assert display.ax_.get_ylabel() == "Share of all positives and money found"
+    assert display.ax_.get_ylabel() == "Share of all positives found (dashed: of all money)"
 
 
 def test_a_row_of_weight_two_counts_as_two_rows() -> None:

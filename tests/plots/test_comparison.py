@@ -62,7 +62,7 @@ def test_rank_and_p_value_stand_at_the_right(comparison: Comparison) -> None:
     p_values = ["best", *(f"{p:.3f}" for p in table["p_value"][1:])]
     assert shown == list(zip(ranks, p_values, strict=True))
     for row, notes in enumerate(display.notes_):
-        assert all(note.xy == (1, row) for note in notes)  # type: ignore[attr-defined]
+        assert all(note.xy == (1, row) for note in notes)
 
 
 def test_a_tiny_p_value_is_not_shown_as_nothing(comparison: Comparison) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -8,8 +10,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from rarefind.metrics import ranking_scores
+from rarefind.metrics._scorers import deciding_estimator
 from rarefind.neighbors import GammaKNNClassifier
-from rarefind.plots._rows import last_step, name_of, scored
+from rarefind.plots._rows import name_of, scored
 
 X = np.arange(20.0).reshape(-1, 1)
 Y = np.where(X[:, 0] < 4, "fraud", "honest")
@@ -17,8 +20,8 @@ Y = np.where(X[:, 0] < 4, "fraud", "honest")
 
 @pytest.mark.parametrize("model", [LogisticRegression(), GaussianNB(), GammaKNNClassifier()])
 @pytest.mark.parametrize("label", ["fraud", "honest"])
-def test_the_label_asked_for_is_ranked_first(model: object, label: str) -> None:
-    rows = scored(model.fit(X, Y), X, pos_label=label)  # type: ignore[attr-defined]
+def test_the_label_asked_for_is_ranked_first(model: Any, label: str) -> None:
+    rows = scored(model.fit(X, Y), X, pos_label=label)
     assert rows.pos_label == label
     assert rows.score[label == Y].mean() > rows.score[label != Y].mean()
 
@@ -44,5 +47,5 @@ def test_an_unknown_label_is_refused() -> None:
 def test_a_pipeline_is_called_by_its_last_step() -> None:
     inner = GaussianNB()
     nested = make_pipeline(MinMaxScaler(), make_pipeline(MinMaxScaler(), inner))
-    assert last_step(nested) is inner
+    assert deciding_estimator(nested) is inner
     assert name_of(nested) == "GaussianNB"

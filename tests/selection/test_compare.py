@@ -65,7 +65,9 @@ def test_every_value_is_kept():
     assert (found.scores["seconds"] > 0).all()
 
 
-@pytest.mark.parametrize("metrics", ["g_mean", ["g_mean"], get_scorer("g_mean"), [get_scorer("g_mean")]])
+@pytest.mark.parametrize(
+    "metrics", ["g_mean", ["g_mean"], get_scorer("g_mean"), [get_scorer("g_mean")]]
+)
 def test_one_metric_needs_no_list(metrics):
     found = compare(MODELS, X, y, cv=3, metrics=metrics)
     expected = compare(MODELS, X, y, cv=3, metrics=("f1", "g_mean")).by_fold("g_mean")
@@ -87,9 +89,7 @@ def test_no_scorer_is_lost_to_another_of_the_same_name():
 
 
 tables = st.integers(1, 6).flatmap(
-    lambda n: st.lists(
-        st.lists(st.integers(0, 10), min_size=n, max_size=n), min_size=1, max_size=4
-    )
+    lambda n: st.lists(st.lists(st.integers(0, 10), min_size=n, max_size=n), min_size=1, max_size=4)
 )
 
 
@@ -116,7 +116,10 @@ def test_the_table_sums_up_the_folds(columns):
 
 
 def test_the_p_value_is_that_of_the_signed_ranks_against_the_best():
-    values = {"second": [0.5, 0.3, 0.7, 0.2, 0.65, 0.1], "best": [0.61, 0.33, 0.69, 0.42, 0.7, 0.17]}
+    values = {
+        "second": [0.5, 0.3, 0.7, 0.2, 0.65, 0.1],
+        "best": [0.61, 0.33, 0.69, 0.42, 0.7, 0.17],
+    }
     differences = np.subtract(values["best"], values["second"])
     ranks = rankdata(np.abs(differences))
 

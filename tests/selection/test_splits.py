@@ -221,9 +221,7 @@ FOUR_WEEKS = pd.date_range("2026-03-10 15:00", periods=28, freq="D")
 WEEKLY = [(set(range(7)), set(range(14, 21))), (set(range(7, 14)), set(range(21, 28)))]
 
 
-@pytest.mark.parametrize(
-    "week", ["7D", "168h", timedelta(days=7), pd.Timedelta(weeks=1)], ids=str
-)
+@pytest.mark.parametrize("week", ["7D", "168h", timedelta(days=7), pd.Timedelta(weeks=1)], ids=str)
 def test_a_period_is_written_in_many_ways(week):
     split = TemporalSplit(week, week, week, time=FOUR_WEEKS)
     assert sets(split.split(np.zeros((28, 1)))) == WEEKLY
@@ -259,9 +257,7 @@ def test_time_is_given_in_many_ways(time):
 def test_time_and_entity_are_columns_of_any_frame(library):
     frame = library.DataFrame({"when": FOUR_WEEKS.to_numpy(), "card": ["a", "b"] * 14})
     y = np.arange(28) == 0
-    split = TemporalSplit(
-        "7D", "7D", "14D", time="when", drop_known_positives=True, entity="card"
-    )
+    split = TemporalSplit("7D", "7D", "14D", time="when", drop_known_positives=True, entity="card")
     assert sets(split.split(frame, y)) == [(set(range(7)), set(range(15, 28, 2)))]
 
 
@@ -285,7 +281,10 @@ def test_a_period_without_rows_is_passed_over():
 def test_a_search_takes_a_split_in_time():
     X, y = np.arange(40.0).reshape(-1, 1), np.arange(40) % 4 == 0
     search = GridSearchCV(
-        DecisionTreeClassifier(), {"max_depth": [1, 2]}, cv=TemporalSplit(20, 4, 8), error_score="raise"
+        DecisionTreeClassifier(),
+        {"max_depth": [1, 2]},
+        cv=TemporalSplit(20, 4, 8),
+        error_score="raise",
     ).fit(X, y)
     assert search.n_splits_ == 2
 
@@ -297,10 +296,26 @@ THREE_DAYS = pd.date_range("2026-01-01", periods=3)
 @pytest.mark.parametrize(
     ("split", "X", "message"),
     [
-        (TemporalSplit("7D", 7, "7D", time=FOUR_WEEKS), np.zeros((28, 1)), "all periods of time or all"),
-        (TemporalSplit(7, 0, "7D", time=FOUR_WEEKS), np.zeros((28, 1)), "all periods of time or all"),
-        (PrequentialSplit(1, "7D", 7, time=FOUR_WEEKS), np.zeros((28, 1)), "all periods of time or"),
-        (TemporalSplit("7D", "7D", "7D"), TWO, "need time=: the name of a column, or one time a row"),
+        (
+            TemporalSplit("7D", 7, "7D", time=FOUR_WEEKS),
+            np.zeros((28, 1)),
+            "all periods of time or all",
+        ),
+        (
+            TemporalSplit(7, 0, "7D", time=FOUR_WEEKS),
+            np.zeros((28, 1)),
+            "all periods of time or all",
+        ),
+        (
+            PrequentialSplit(1, "7D", 7, time=FOUR_WEEKS),
+            np.zeros((28, 1)),
+            "all periods of time or",
+        ),
+        (
+            TemporalSplit("7D", "7D", "7D"),
+            TWO,
+            "need time=: the name of a column, or one time a row",
+        ),
         (TemporalSplit("7D", 0, "7D", time=[1, 2]), TWO, "numbers; turn them into dates"),
         (TemporalSplit("7D", 0, "7D", time=[FIRST, None]), TWO, "time is missing in 1 rows"),
         (TemporalSplit("7D", 0, "7D", time=[FIRST, pd.NaT]), TWO, "time is missing in 1 rows"),
@@ -309,7 +324,11 @@ THREE_DAYS = pd.date_range("2026-01-01", periods=3)
         (TemporalSplit("7D", 0, "7D", time=[FIRST]), TWO, "time= has 1 entries for 2 rows"),
         (TemporalSplit(1, -1, 1), TWO, "cannot be negative: -1"),
         (TemporalSplit(1, 0, 1, -1), TWO, "cannot be negative: -1"),
-        (TemporalSplit("-1D", 0, "1D", time=THREE_DAYS), np.zeros((3, 1)), "cannot be negative: -1D"),
+        (
+            TemporalSplit("-1D", 0, "1D", time=THREE_DAYS),
+            np.zeros((3, 1)),
+            "cannot be negative: -1D",
+        ),
         (PrequentialSplit(1, 1, -1), TWO, "cannot be negative: -1"),
         (TemporalSplit(0, 0, 1), TWO, "train, test and step must be longer than zero"),
         (TemporalSplit(1, 0, 0), TWO, "train, test and step must be longer than zero"),
@@ -333,7 +352,10 @@ def test_what_cannot_be_split_is_refused(split, X, message):
 
 @pytest.mark.parametrize(
     "split",
-    [TemporalSplit("7D", 0, "7D", 1, time=FOUR_WEEKS), TemporalSplit(7, 0, 7, "7D", time=FOUR_WEEKS)],
+    [
+        TemporalSplit("7D", 0, "7D", 1, time=FOUR_WEEKS),
+        TemporalSplit(7, 0, 7, "7D", time=FOUR_WEEKS),
+    ],
     ids=["rows among times", "time among rows"],
 )
 def test_the_step_is_measured_as_the_periods_are(split):

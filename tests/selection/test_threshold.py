@@ -1,5 +1,6 @@
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -50,10 +51,7 @@ def counts(y, alert, weight):
 def gaps(score, bounds=(-math.inf, math.inf)):
     """All (low, high) such that low < threshold <= high gives one decision, from the top."""
     distinct = [math.inf, *sorted(set(score.tolist()), reverse=True), -math.inf]
-    clipped = [
-        (max(low, bounds[0]), min(high, bounds[1]))
-        for high, low in zip(distinct, distinct[1:], strict=False)
-    ]
+    clipped = [(max(low, bounds[0]), min(high, bounds[1])) for high, low in pairwise(distinct)]
     return [(low, high) for low, high in clipped if low < high]
 
 
@@ -138,7 +136,9 @@ def test_the_cut_is_in_the_middle_of_the_widest_plateau(metric, table):
 )
 def test_bounds_leave_the_best_of_the_thresholds_within(table, bounds, name):
     y, score = table
-    values = [value_at((name, {}), y, score, np.ones(y.size), high) for _, high in gaps(score, bounds)]
+    values = [
+        value_at((name, {}), y, score, np.ones(y.size), high) for _, high in gaps(score, bounds)
+    ]
     best = best_threshold(y, score, name, bounds=bounds)
     assert bounds[0] < best.threshold <= bounds[1]
     assert best.value == pytest.approx(max(values))
@@ -211,7 +211,9 @@ def test_scores_at_both_ends_of_the_number_line_have_a_cut_between_them():
 
 def test_weights_give_the_measure_in_money():
     amounts = [100, 1, 1, 1]
-    best = best_threshold([1, 0, 1, 0], [4, 3, 2, 1], "recall_at_least", recall=0.9, sample_weight=amounts)
+    best = best_threshold(
+        [1, 0, 1, 0], [4, 3, 2, 1], "recall_at_least", recall=0.9, sample_weight=amounts
+    )
     assert (best.threshold, best.tp, best.fn) == (3.5, 100, 1)
 
 

@@ -29,7 +29,8 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def _rarefind(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
     """Find the few that matter: rank rare positives to the top of a short list."""

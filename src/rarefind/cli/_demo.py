@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 def demo(
     data: Annotated[str, typer.Option(help="A KEEL data set.")] = "yeast5",
     budget: Annotated[str, typer.Option(help="Checks you can afford: 20 or 2%.")] = "20",
-    picture: Annotated[Path | None, typer.Option(help="Save the budget curve here (.png, .svg).")] = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="Save the budget curve here (.png, .svg).")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Rank a data set: learn from 60 % of it, and list the rest with reasons."""
@@ -56,7 +58,13 @@ def demo(
 
 
 def _worth(truth: Any, priority: Any, k: int) -> dict[str, Any]:
-    from rarefind.metrics import average_precision, bootstrap_interval, lift_at_k, precision_at_k, recall_at_k
+    from rarefind.metrics import (
+        average_precision,
+        bootstrap_interval,
+        lift_at_k,
+        precision_at_k,
+        recall_at_k,
+    )
 
     hits = bootstrap_interval(precision_at_k, truth, priority, k=k, random_state=0)
     return {
@@ -80,10 +88,10 @@ def _listed(
     """The list, its reasons in the units of the table."""
     rows = []
     for rank, (i, reason) in enumerate(zip(top, reasons, strict=True), start=1):
-        because = [
-            f"{c.feature} {test[c.feature].iloc[i]:.3g} ≈ {c.value * spread[c.feature] + mean[c.feature]:.3g}"
-            for c in reason.because[:3]
-        ]
+        because = []
+        for c in reason.because[:3]:
+            known = c.value * spread[c.feature] + mean[c.feature]
+            because.append(f"{c.feature} {test[c.feature].iloc[i]:.3g} ≈ {known:.3g}")
         rows.append(
             {
                 "rank": rank,
@@ -112,8 +120,9 @@ def _print(found: dict[str, Any], listed: list[dict[str, Any]], picture: Path | 
     learned, ranked = found["learned_from"], found["ranked"]
     low, high = found["hits_interval"]
     console.print(
-        f"[bold]{found['data']}[/]: learned from {learned['rows']} rows with {learned['positives']} "
-        f"positives (γ = {found['gamma']:.2f}), ranked {ranked['rows']} rows that were kept out."
+        f"[bold]{found['data']}[/]: learned from {learned['rows']} rows with "
+        f"{learned['positives']} positives (γ = {found['gamma']:.2f}), "
+        f"ranked {ranked['rows']} rows that were kept out."
     )
     table = Table("rank", "row", "probability", "is it?", "because it is like a known positive in")
     for row in listed:
@@ -122,8 +131,9 @@ def _print(found: dict[str, Any], listed: list[dict[str, Any]], picture: Path | 
         table.add_row(str(row["rank"]), str(row["row"]), chance, verdict, ", ".join(row["because"]))
     console.print(table)
     console.print(
-        f"{found['budget']} checks find {found['hits']:.0f} positives (95 % of resamples: {low:.0f} to "
-        f"{high:.0f}), {100 * found['share_of_positives_found']:.0f} % of all {ranked['positives']}: "
+        f"{found['budget']} checks find {found['hits']:.0f} positives "
+        f"(95 % of resamples: {low:.0f} to {high:.0f}), "
+        f"{100 * found['share_of_positives_found']:.0f} % of all {ranked['positives']}: "
         f"{found['times_better_than_blind']:.0f} times as many as blind checks would."
     )
     if picture is not None:

@@ -18,7 +18,7 @@ class Keel(NamedTuple):
     """A table and its labels."""
 
     X: pd.DataFrame
-    y: pd.Series  # type: ignore[type-arg]
+    y: pd.Series[int]
 
 
 def list_keel() -> list[str]:
@@ -58,7 +58,9 @@ def load_keel(name: str, *, numeric: bool = True) -> Keel:
     """
     files = _files()
     if name not in files:
-        raise ValueError(f"There is no KEEL set {name!r}; list_keel() names the {len(files)} there are.")
+        raise ValueError(
+            f"There is no KEEL set {name!r}; list_keel() names the {len(files)} there are."
+        )
     table, levels = _read_dat(files[name].read_text(encoding="utf-8", errors="replace"))
     target = table.columns[-1]
     y = (table[target] == _POSITIVE).astype("int64").rename("y")
@@ -67,7 +69,11 @@ def load_keel(name: str, *, numeric: bool = True) -> Keel:
         for column in [c for c in X.columns if c in levels]:
             X[column] = pd.Categorical(X[column], categories=levels[column])
         nominal = [c for c in X.columns if c in levels]
-        X = pd.get_dummies(X, columns=nominal, dtype=float).astype(float) if nominal else X.astype(float)
+        X = (
+            pd.get_dummies(X, columns=nominal, dtype=float).astype(float)
+            if nominal
+            else X.astype(float)
+        )
     return Keel(X, y)
 
 
@@ -116,7 +122,7 @@ def _read_dat(text: str) -> tuple[pd.DataFrame, dict[str, list[str]]]:
         names=names,
         skipinitialspace=True,
         na_values=["?", "<null>"],
-        dtype={name: str for name in levels},
+        dtype=dict.fromkeys(levels, str),
     )
     for name in levels:
         table[name] = table[name].str.strip()

@@ -1,4 +1,4 @@
-"""Measures of a decision: functions of the counts (tp, fp, fn, tn), one threshold or all at once."""
+"""Measures of a decision: functions of (tp, fp, fn, tn), at one threshold or at all of them."""
 
 from __future__ import annotations
 
@@ -174,7 +174,9 @@ def count_metric(metric: str | CountMetric, **params: Any) -> CountMetric:
     """
     if not isinstance(metric, str):
         if params:
-            raise ValueError(f"{', '.join(params)} go with the name of a metric, not with a function.")
+            raise ValueError(
+                f"{', '.join(params)} go with the name of a metric, not with a function."
+            )
         return metric
     if metric in _FAMILIES:
         try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 from sklearn.utils import check_consistent_length, column_or_1d
@@ -48,7 +50,9 @@ def entity_precision_at_k(
     ...     entity=["a", "a", "b", "a", "b"], day=[1, 1, 1, 2, 2], k=1)
     0.5
     """
-    return float(np.mean(entity_precision_by_day(y_true, score, entity, day, k, pos_label=pos_label)))
+    return float(
+        np.mean(entity_precision_by_day(y_true, score, entity, day, k, pos_label=pos_label))
+    )
 
 
 def entity_precision_by_day(
@@ -77,7 +81,7 @@ def entity_precision_by_day(
     cases, hits = best["entity"].to_numpy(), best["hit"].to_numpy()
     known = np.zeros(entities.max() + 1, dtype=bool)
     daily = []
-    for start, stop in zip(starts[:-1], starts[1:], strict=True):
+    for start, stop in pairwise(starts):
         left = np.flatnonzero(~known[cases[start:stop]]) + start
         if not left.size:
             continue  # everybody seen that day is known already: no check is made

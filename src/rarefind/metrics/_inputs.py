@@ -1,4 +1,4 @@
-"""What every measure does first: which rows are positive, which scores are usable, how many checks."""
+"""What every measure does first: which rows are positive, which scores count, how many checks."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ def as_scores(score: ArrayLike) -> Floats:
     scores = np.asarray(column_or_1d(score), dtype=np.float64)
     missing = int(np.isnan(scores).sum())
     if missing:
-        raise ValueError(f"{missing} of {scores.size} scores are NaN; a ranking needs a number a row.")
+        raise ValueError(
+            f"{missing} of {scores.size} scores are NaN; a ranking needs a number a row."
+        )
     return scores
 
 
@@ -44,6 +46,14 @@ def as_weights(sample_weight: ArrayLike | None, n: int) -> Floats:
     if not np.all(np.isfinite(weights)) or np.any(weights < 0):
         raise ValueError("sample_weight must be finite and not negative.")
     return weights
+
+
+def as_amounts(amount: ArrayLike, n: int) -> Floats:
+    """What each row is worth."""
+    amounts = np.asarray(column_or_1d(amount), dtype=np.float64)
+    if amounts.size != n or not np.all(np.isfinite(amounts)):
+        raise ValueError(f"amount must hold a finite number for each of the {n} rows.")
+    return amounts
 
 
 class Rows(NamedTuple):

@@ -6,10 +6,9 @@ import warnings
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.utils import column_or_1d
 
 from rarefind._typing import ArrayLike, Floats, Label
-from rarefind.metrics._inputs import Rows, budget, check_rows, cumulate
+from rarefind.metrics._inputs import Rows, as_amounts, budget, check_rows, cumulate
 
 
 def average_precision(
@@ -181,9 +180,7 @@ def amount_at_k(
     120.0
     """
     positive, scores, weight = check_rows(y_true, score, pos_label, sample_weight)
-    money = np.asarray(column_or_1d(amount), dtype=np.float64)
-    if money.size != scores.size or not np.all(np.isfinite(money)):
-        raise ValueError(f"amount must hold a finite number for each of the {scores.size} rows.")
+    money = as_amounts(amount, scores.size)
     _, recovered, rows = cumulate(scores, money * positive * weight, weight)
     found = float(_at(budget(k, rows[-1]), rows, recovered))
     if not share:
@@ -224,6 +221,8 @@ def _some_positive(counts: ArrayLike) -> bool:
     if np.asarray(counts)[-1] > 0:
         return True
     warnings.warn(
-        "There is no positive row, so the measure is set to 0.", UndefinedMetricWarning, stacklevel=3
+        "There is no positive row, so the measure is set to 0.",
+        UndefinedMetricWarning,
+        stacklevel=3,
     )
     return False

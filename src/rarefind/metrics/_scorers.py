@@ -24,13 +24,19 @@ _RANKING: dict[str, Callable[..., float]] = {
 
 
 def positive_label_of(estimator: Any) -> Label:
-    """The positive class of any fitted classifier: ``pos_label_`` if it has one, else the second."""
-    if hasattr(estimator, "pos_label_"):
-        return estimator.pos_label_
-    steps = getattr(estimator, "steps", None)  # a Pipeline answers for its last step
-    if steps and hasattr(steps[-1][1], "pos_label_"):
-        return steps[-1][1].pos_label_
-    return estimator.classes_[1]
+    """The positive class of a fitted classifier: ``pos_label_`` if it has one, else the second."""
+    decides = deciding_estimator(estimator)
+    return decides.pos_label_ if hasattr(decides, "pos_label_") else estimator.classes_[1]
+
+
+def deciding_estimator(estimator: Any) -> Any:
+    """The fitted estimator inside pipelines, searches and wrappers."""
+    if hasattr(estimator, "steps"):
+        return deciding_estimator(estimator.steps[-1][1])
+    for name in ("best_estimator_", "estimator_"):
+        if hasattr(estimator, name):
+            return deciding_estimator(getattr(estimator, name))
+    return estimator
 
 
 def ranking_scores(estimator: Any, X: Table) -> Floats:
@@ -99,7 +105,9 @@ def get_scorer(name: str | Callable[..., float], **params: Any) -> Callable[...,
         if name.endswith("_at_k") and "k" not in params:
             raise ValueError(f"{name} needs a number of checks: k=200, or the name {name[:-1]}200.")
     else:
-        count_metric(name, **params)  # an unknown name is an error now, not in the middle of a search
+        count_metric(
+            name, **params
+        )  # an unknown name is an error now, not in the middle of a search
     return Scorer(name, params)
 
 
@@ -110,7 +118,11 @@ REGISTERED_SCORERS = (
     "g_measure",
     "f2",
     "f0.5",
-    *(f"{kind}_at_{k}" for kind in ("precision", "recall", "lift") for k in (10, 20, 50, 100, 200, 500, 1000)),
+    *(
+        f"{kind}_at_{k}"
+        for kind in ("precision", "recall", "lift")
+        for k in (10, 20, 50, 100, 200, 500, 1000)
+    ),
 )
 for _name in REGISTERED_SCORERS:
     register_scorer(_name, get_scorer(_name))

@@ -44,7 +44,7 @@ class GammaKNNClassifier(RareClassifier):
     Distances to positives are multiplied by γ ≤ 1 before the k nearest rows vote, which widens the
     region of influence of the few positives (Algorithm 2.1 of [1]_, Algorithm 1 of [2]_). With
     q = ⌈k/2⌉ and r = k − q + 1 the vote is positive if and only if γ ≤ D⁻₍r₎/D⁺₍q₎, the distance to
-    the r-th nearest negative over that to the q-th nearest positive. This ratio is the ``priority``;
+    the r-th nearest negative over that to the q-th nearest positive. The ratio is the ``priority``;
     one search gives the ranking, the decision for every γ, and the exact best γ, where the papers
     tried a grid.
 
@@ -156,6 +156,9 @@ class GammaKNNClassifier(RareClassifier):
         "verbose": ["verbose"],
     }
 
+    gamma_: Any
+    value_: float
+
     def __init__(
         self,
         k: int = 3,
@@ -215,7 +218,8 @@ class GammaKNNClassifier(RareClassifier):
         if self.classes_.size == 2:
             self._by_frequency = np.argsort(~self._is_positive(np.arange(2)))
         self._sets = self._point_sets(X, codes, np.arange(codes.size), seed)
-        self._calibration = self._reference = None
+        self._calibration: Calibration | None = None
+        self._reference: Reference | None = None
         if self._given_scales():
             return self
         rows, weight, distances = self._hold_out(table, X, codes, groups, rng, seed)
@@ -278,7 +282,7 @@ class GammaKNNClassifier(RareClassifier):
         if self.distance == "precomputed":
             if X.shape[0] != X.shape[1]:
                 raise ValueError(
-                    f"Precomputed distances of the training rows make a square table, not {X.shape}."
+                    f"Precomputed distances of the rows fitted make a square table, not {X.shape}."
                 )
             if self.sampler is not None:
                 raise ValueError("A sampler makes new rows, which have no precomputed distances.")
@@ -287,7 +291,7 @@ class GammaKNNClassifier(RareClassifier):
         return metric
 
     def _point_sets(self, X: Floats, codes: Ints, rows: Ints, seed: int) -> list[PointSet]:
-        """Searches among the given rows: positives, synthetic ones if any, negatives; or by class."""
+        """Search among the given rows: positives, synthetic ones if any, negatives; or by class."""
 
         def among(chosen: Ints, k: int, code: int, points: Array | None = None) -> PointSet:
             if points is None:
@@ -362,8 +366,9 @@ class GammaKNNClassifier(RareClassifier):
         positive = codes == self._by_frequency[0]
         if not np.isfinite(distances.positive()[positive]).any():
             raise ValueError(
-                f"With k={self.k} a positive is found by {voters(self.k)[0]} others, and no held-out "
-                f"positive has as many: there are {int(positive.sum())}. Lower k or give gamma."
+                f"With k={self.k} a positive is found by {voters(self.k)[0]} others, and no "
+                f"held-out one has as many: there are {int(positive.sum())}. "
+                "Lower k or give gamma."
             )
         gamma = (0.0, 1.0) if self.gamma == "auto" else only(self.gamma)
         synthetic = (0.0, 2.0) if self.gamma_synthetic == "auto" else only(self.gamma_synthetic)

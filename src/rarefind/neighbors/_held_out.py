@@ -69,7 +69,7 @@ def out_of_fold(
 
 
 def draw_queries(codes: Ints, kept: Ints, most: int, rng: np.random.RandomState) -> Floats:
-    """Weights of the rows to hold out: 1, or a sample of the rows outside ``kept`` stands for all."""
+    """Weights of the rows to hold out: 1, or a sample of those outside ``kept`` stands for all."""
     weight = np.ones(codes.size)
     others = np.flatnonzero(~np.isin(codes, kept))
     if others.size > most:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rarefind._typing import Floats, Ints
+from rarefind._typing import Bools, Floats, Ints
 from rarefind.metrics import CountMetric
 from rarefind.selection._threshold import place_cut
 
@@ -51,7 +51,7 @@ def _best_scale(
     c: int, distances: Floats, scales: Floats, codes: Ints, weight: Floats, metric: CountMetric
 ) -> tuple[float, float]:
     """The exact best scale of class ``c``: go down through every value where a vote changes."""
-    n_classes, n, k = distances.shape
+    n_classes, _, k = distances.shape
     others = [j for j in range(n_classes) if j != c]
     rival, voter = _merge(distances[others] * scales[others][:, None, None], k)
     # Class c has m of the k votes while its m-th row comes before the (k-m+1)-th of the others.
@@ -93,7 +93,7 @@ def _merge(scaled: Floats, k: int) -> tuple[Floats, Ints]:
     return nearest, np.where(np.isinf(nearest), -1, voter[order])
 
 
-def _winner_by_votes_of(c: int, voter: Ints, there: Ints, n_classes: int) -> Ints:
+def _winner_by_votes_of(c: int, voter: Ints, there: Bools, n_classes: int) -> Ints:
     """Winner when class ``c`` has 0, 1, … k votes and the nearest of the others the rest."""
     n, k = voter.shape
     counts = np.zeros((n, n_classes), dtype=np.intp)

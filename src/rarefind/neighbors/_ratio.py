@@ -1,4 +1,4 @@
-"""γk-NN as one ratio: what every method with one distance to the positives and one to the negatives shares.
+"""γk-NN as one ratio of two distances, to the positives and to the negatives.
 
 With q = ⌈k/2⌉ and r = k − q + 1, at least q of the k nearest rows (distances to positives times γ)
 are positive if and only if γ·D⁺₍q₎ ≤ D⁻₍r₎: the q-th positive comes before the r-th negative. So
@@ -18,8 +18,8 @@ from rarefind.selection import best_threshold
 # Ratios are kept below this, and infinite ones between two and three times it: finite and in order.
 _LARGEST = 1e100
 
-# γ_synthetic / γ is searched over all the ratios of the papers' grids (0.1, 0.2, … 2 over 0.1, … 1):
-# with the exact γ for each, the result is never worse than theirs on the counts it is tuned on.
+# γ_synthetic / γ is searched over all ratios of the papers' grids (0.1, … 2 over 0.1, … 1): with
+# the exact γ for each, the result is never worse than theirs on the counts it is tuned on.
 _RELATIVE_SCALES = np.unique([i / j for i in range(1, 21) for j in range(1, 11)])
 
 

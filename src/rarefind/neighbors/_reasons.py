@@ -49,7 +49,7 @@ def explain(
     names: Sequence[str] | None,
     reference: Reference | None,
 ) -> list[Reason]:
-    """Give the reasons of rows: ``positives`` with the scale of each set, ``names`` of the features."""
+    """Give the reasons of rows; ``positives`` come with the scale of each set."""
     near = [(s, scale, *s.search.query(X, s.k)) for s, scale in positives]
     far = negatives.search.query(X, negatives.k)[1]
     reasons = []

@@ -12,7 +12,7 @@ from rarefind._typing import Array, Bools, Floats, Ints
 
 
 class Resampled(NamedTuple):
-    """A resampled table; ``row`` is the original row number of a positive, -1 for a synthetic one."""
+    """A resampled table; ``row`` is the number a positive had, -1 for a synthetic one."""
 
     X: Floats
     positive: Bools

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
 
 # Okabe and Ito's palette, told apart by colour-blind readers; its yellow is too faint for a line.
 MODEL_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -24,6 +25,11 @@ def axes_or_new(ax: Axes | None, figsize: tuple[float, float] | None = None) -> 
     import matplotlib.pyplot as plt  # here, so that importing rarefind starts no window system
 
     return plt.subplots(figsize=figsize, layout="constrained")[1]
+
+
+def figure_of(ax: Axes) -> Figure:
+    """The figure that the axes are on; only removed axes have none."""
+    return cast("Figure", ax.figure)
 
 
 def tidy(ax: Axes) -> None:

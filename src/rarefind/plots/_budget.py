@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.utils import column_or_1d
 
 from rarefind._typing import ArrayLike, Floats, Label, Table
 from rarefind.metrics import budget as checks_bought
 from rarefind.metrics import hits_by_check
-from rarefind.metrics._inputs import check_rows, cumulate
+from rarefind.metrics._inputs import as_amounts, check_rows, cumulate
 from rarefind.plots._axes import (
     MODEL_COLOURS,
     QUIET,
     SMALL,
     axes_or_new,
     counted,
+    figure_of,
     in_percent,
     percent,
     tidy,
@@ -25,7 +25,7 @@ from rarefind.plots._rows import name_of, refuse_no_positive, scored
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import FigureBase
+    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
     from matplotlib.text import Annotation
 
@@ -93,7 +93,7 @@ class BudgetCurveDisplay:
     """
 
     ax_: Axes
-    figure_: FigureBase | None
+    figure_: Figure
     line_: Line2D
     random_line_: Line2D
     money_line_: Line2D | None
@@ -246,7 +246,7 @@ class BudgetCurveDisplay:
         self
         """
         self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
+        self.figure_ = figure_of(self.ax_)
         earlier = sum(line.get_gid() == _CURVE for line in self.ax_.lines)
         if log_scale is None:
             in_use = self.ax_.get_xscale() == "log"
@@ -285,13 +285,13 @@ class BudgetCurveDisplay:
 
     def _draw_curves(self, drawn_at: Floats, name: str | None, options: dict[str, Any]) -> None:
         found = np.interp(drawn_at, self.checks, self.hits) / self.positives
-        both = self.recovered is not None
-        label = (f"{name}: positives" if both else name) if name else "Positives found"
+        label = name or "Positives found"
         self.line_ = self.ax_.plot(drawn_at, found, label=label, gid=_CURVE, **options)[0]
         self.money_line_ = None
         if self.recovered is not None:
             money = np.interp(drawn_at, self.checks, self.recovered) / self.recovered[-1]
-            label = f"{name}: money" if name else "Money recovered"
+            # The axis says what is dashed: one entry a model keeps the legend of several short.
+            label = "_money" if name else "Money recovered"
             dashed = {**options, "color": self.line_.get_color(), "linestyle": "--"}
             self.money_line_ = self.ax_.plot(drawn_at, money, label=label, gid=_MONEY, **dashed)[0]
 
@@ -366,7 +366,8 @@ class BudgetCurveDisplay:
             ax.xaxis.set_major_formatter(lambda checks, _: f"{checks:,.12g}")
         ax.set_xlabel("Number of checks, from the top of the list")
         with_money = any(line.get_gid() == _MONEY for line in ax.lines)
-        ax.set_ylabel(f"Share of all positives {'and money ' if with_money else ''}found")
+        aside = " (dashed: of all money)" if with_money else ""
+        ax.set_ylabel(f"Share of all positives found{aside}")
         ax.set_title("What each number of checks finds")
         entries = ax.get_legend_handles_labels()[0]
         entries.sort(key=lambda entry: entry.get_gid() == _RANDOM)  # the models come first
@@ -390,9 +391,7 @@ def _recovered(
 ) -> Floats:
     """Money recovered at the corners of the curve."""
     positive, scores, weight = check_rows(y_true, score, pos_label, sample_weight)
-    money = np.asarray(column_or_1d(amount), dtype=np.float64)
-    if money.size != scores.size or not np.all(np.isfinite(money)):
-        raise ValueError(f"amount must hold a finite number for each of the {scores.size} rows.")
+    money = as_amounts(amount, scores.size)
     total = np.append(0.0, cumulate(scores, money * positive * weight)[1])
     if not total[-1] > 0:
         raise ValueError(

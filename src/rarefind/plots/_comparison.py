@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from rarefind.plots._axes import MODEL_COLOURS, QUIET, SMALL, axes_or_new, tidy
+from rarefind.plots._axes import MODEL_COLOURS, QUIET, SMALL, axes_or_new, figure_of, tidy
 from rarefind.selection import Comparison
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.collections import PathCollection
-    from matplotlib.figure import FigureBase
+    from matplotlib.figure import Figure
     from matplotlib.text import Text
 
 # Right ends of the two columns of figures, in points from the right side of the axes.
@@ -64,7 +64,7 @@ class ComparisonDisplay:
     """
 
     ax_: Axes
-    figure_: FigureBase | None
+    figure_: Figure
     dots_: list[PathCollection]
     means_: PathCollection
     notes_: list[tuple[Text, Text]]
@@ -115,7 +115,7 @@ class ComparisonDisplay:
         """
         models = len(self.table)
         self.ax_ = axes_or_new(ax, figsize=(7.2, 1.4 + 0.45 * models))
-        self.figure_ = self.ax_.figure
+        self.figure_ = figure_of(self.ax_)
         self._draw_dots()
         self.means_ = self.ax_.scatter(
             self.table["mean"], range(models), marker="|", s=420, linewidths=2.5, color="black"

@@ -8,13 +8,23 @@ import numpy as np
 
 from rarefind._typing import ArrayLike, Bools, Floats, Label, Table
 from rarefind.metrics._inputs import check_rows
-from rarefind.plots._axes import NEGATIVE, POSITIVE, SMALL, axes_or_new, in_percent, number, tidy
-from rarefind.plots._rows import Scored, last_step, name_of, refuse_no_positive, scored
+from rarefind.metrics._scorers import deciding_estimator
+from rarefind.plots._axes import (
+    NEGATIVE,
+    POSITIVE,
+    SMALL,
+    axes_or_new,
+    figure_of,
+    in_percent,
+    number,
+    tidy,
+)
+from rarefind.plots._rows import Scored, name_of, refuse_no_positive, scored
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.container import BarContainer
-    from matplotlib.figure import FigureBase
+    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
 # Ratios of distances reach 1e100 and more where a distance is 0: such scores stand for infinity.
@@ -71,7 +81,7 @@ class ScoreHistogramDisplay:
     """
 
     ax_: Axes
-    figure_: FigureBase | None
+    figure_: Figure
     positive_bars_: BarContainer
     negative_bars_: BarContainer
     threshold_line_: Line2D | None
@@ -208,7 +218,7 @@ class ScoreHistogramDisplay:
         self
         """
         self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
+        self.figure_ = figure_of(self.ax_)
         self.negative_bars_ = self._draw_class("Negatives", self.negative, color=NEGATIVE)
         self.positive_bars_ = self._draw_class(
             "Positives", self.positive, color=POSITIVE, alpha=0.65
@@ -318,5 +328,5 @@ def _threshold_of(estimator: Any, rows: Scored) -> float | None:
         threshold = float(estimator.threshold_)
         return -threshold if rows.flipped else threshold
     # A pipeline has no priority: its decision function is 0 at the threshold of its last step.
-    inside = last_step(estimator)
+    inside = deciding_estimator(estimator)
     return 0.0 if inside is not estimator and hasattr(inside, "threshold_") else None

@@ -8,6 +8,7 @@ import numpy as np
 
 from rarefind._typing import Floats, Label, Table
 from rarefind.metrics import positive_label_of, ranking_scores
+from rarefind.metrics._scorers import deciding_estimator
 from rarefind.plots._axes import number
 
 
@@ -33,15 +34,9 @@ def scored(estimator: Any, X: Table, pos_label: Label = None) -> Scored:
     return Scored(np.asarray(estimator.predict_proba(X)[:, column[0]], float), pos_label, True)
 
 
-def last_step(estimator: Any) -> Any:
-    """The estimator that decides: the last step of a pipeline, else the estimator."""
-    steps = getattr(estimator, "steps", None)
-    return last_step(steps[-1][1]) if steps else estimator
-
-
 def name_of(estimator: Any) -> str:
     """What a legend calls an estimator."""
-    return type(last_step(estimator)).__name__
+    return type(deciding_estimator(estimator)).__name__
 
 
 def refuse_no_positive(positives: float, rows: float) -> None:

@@ -17,6 +17,7 @@ from rarefind.plots._axes import (
     TIED,
     axes_or_new,
     counted,
+    figure_of,
     in_percent,
     tidy,
 )
@@ -25,7 +26,7 @@ from rarefind.plots._rows import name_of, refuse_no_positive, scored
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.container import BarContainer
-    from matplotlib.figure import FigureBase
+    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
 # The strip of rows lies under the zero of the curve.
@@ -74,7 +75,7 @@ class TopKDisplay:
     """
 
     ax_: Axes
-    figure_: FigureBase | None
+    figure_: Figure
     line_: Line2D
     prevalence_line_: Line2D
     bars_: BarContainer
@@ -175,7 +176,7 @@ class TopKDisplay:
         self
         """
         self.ax_ = axes_or_new(ax)
-        self.figure_ = self.ax_.figure
+        self.figure_ = figure_of(self.ax_)
         self._draw_rows()
         self.line_ = self.ax_.plot(
             self.ranks,

@@ -55,7 +55,9 @@ class Comparison:
             }
         ).sort_values("mean", ascending=False, kind="stable")
         best = summary.index[0]
-        summary["p_value"] = [np.nan if m == best else _p_value(wide[best] - wide[m]) for m in summary.index]
+        summary["p_value"] = [
+            np.nan if m == best else _p_value(wide[best] - wide[m]) for m in summary.index
+        ]
         summary.index.name = "model"
         return summary
 
@@ -65,9 +67,14 @@ class Comparison:
             table = self.table(metric)
             shown = pd.DataFrame(
                 {
-                    metric: [f"{m:.3f} ± {s:.3f}" for m, s in zip(table["mean"], table["sd"], strict=True)],
+                    metric: [
+                        f"{m:.3f} ± {s:.3f}"
+                        for m, s in zip(table["mean"], table["sd"], strict=True)
+                    ],
                     "mean rank": table["mean_rank"].map("{:.2f}".format),
-                    "p against best": table["p_value"].map(lambda p: "" if np.isnan(p) else f"{p:.3f}"),
+                    "p against best": table["p_value"].map(
+                        lambda p: "" if np.isnan(p) else f"{p:.3f}"
+                    ),
                 }
             )
             blocks.append(shown.to_string())
@@ -123,7 +130,9 @@ def compare(
     if not models:
         raise ValueError("There is no model to compare.")
     wanted = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
-    scorers = {m if isinstance(m, str) else getattr(m, "__name__", str(m)): get_scorer(m) for m in wanted}
+    scorers = {
+        m if isinstance(m, str) else getattr(m, "__name__", str(m)): get_scorer(m) for m in wanted
+    }
     labels = np.asarray(y)
     pairs = folds(X, labels, cv, groups=groups, random_state=random_state)
     jobs = [(name, model, i) for name, model in models.items() for i in range(len(pairs))]
@@ -153,7 +162,13 @@ def _measure(
     seconds = time.perf_counter() - start
     held_out, truth = _safe_indexing(X, test), y[test]
     return [
-        {"model": name, "fold": fold, "metric": metric, "value": scorer(model, held_out, truth), "seconds": seconds}
+        {
+            "model": name,
+            "fold": fold,
+            "metric": metric,
+            "value": scorer(model, held_out, truth),
+            "seconds": seconds,
+        }
         for metric, scorer in scorers.items()
     ]
 

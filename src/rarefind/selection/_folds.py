@@ -59,7 +59,9 @@ def folds(
     n_classes = np.unique(labels).size
     usable = [(a, b) for a, b in pairs if b.size and np.unique(labels[a]).size == n_classes]
     if not usable:
-        raise ValueError("No fold leaves rows of every class to train on; give more rows or fewer folds.")
+        raise ValueError(
+            "No fold leaves rows of every class to train on; give more rows or fewer folds."
+        )
     return usable
 
 

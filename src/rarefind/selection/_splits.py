@@ -19,7 +19,7 @@ Period: TypeAlias = "timedelta | str | int"
 
 
 class _TimeSplit(BaseCrossValidator):
-    """Windows (train, delay, test) laid along the time axis; the subclasses say where they begin."""
+    """Windows (train, delay, test) along the time axis; the subclasses say where they begin."""
 
     train: Period | None
     delay: Period
@@ -102,10 +102,12 @@ class _TimeSplit(BaseCrossValidator):
             return order, np.arange(n)
         if times is None:
             raise ValueError("Periods of time need time=: the name of a column, or one time a row.")
-        stamps = pd.Series(times)
+        stamps: Any = pd.Series(times)
         if not pd.api.types.is_datetime64_any_dtype(stamps):
             if pd.api.types.is_numeric_dtype(stamps):
-                raise ValueError("time holds numbers; turn them into dates with pandas.to_datetime.")
+                raise ValueError(
+                    "time holds numbers; turn them into dates with pandas.to_datetime."
+                )
             stamps = pd.to_datetime(stamps)
         if stamps.isna().any():
             raise ValueError(f"time is missing in {int(stamps.isna().sum())} rows.")
@@ -121,7 +123,8 @@ class _TimeSplit(BaseCrossValidator):
             return 0, clock.size
         lengths = [self._length(p) for p in (self.train, self.delay, self.test) if p is not None]
         unit = next(
-            u for u in (86_400_000_000_000, 3_600_000_000_000, 60_000_000_000, 1_000_000_000, 1)
+            u
+            for u in (86_400_000_000_000, 3_600_000_000_000, 60_000_000_000, 1_000_000_000, 1)
             if all(length % u == 0 for length in lengths)
         )
         return int(clock[0]) // unit * unit, (int(clock[-1]) // unit + 1) * unit
@@ -129,7 +132,7 @@ class _TimeSplit(BaseCrossValidator):
     def _known_by(
         self, X: Table, y: ArrayLike | None, groups: ArrayLike | None, order: Ints, clock: Array
     ) -> Array:
-        """For each row in time order, when its entity was first positive (the end of time if never)."""
+        """For each row in time order, when its entity was first positive (at the end if never)."""
         entity = groups if groups is not None else _column(X, self.entity, "entity")
         if y is None or entity is None:
             raise ValueError("Dropping known positives needs y and entity= (or groups).")
@@ -216,7 +219,7 @@ class TemporalSplit(_TimeSplit):
 
 
 class PrequentialSplit(_TimeSplit):
-    """The last ``n_splits`` test periods of the data, each with the training that was possible then.
+    """The last ``n_splits`` test periods of the data, each with the training possible then.
 
     The periods are counted back from the end of the data, so that the newest test period is always
     used, whatever the length of the data.

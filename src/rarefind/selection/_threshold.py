@@ -134,7 +134,9 @@ def _evaluate(metric: CountMetric, tp: Floats, fp: Floats, fn: Floats, tn: Float
         except (TypeError, ValueError):
             values = np.empty(0)
         if values.shape != tp.shape:
-            values = np.array([_one_value(metric, *cut) for cut in zip(tp, fp, fn, tn, strict=True)])
+            values = np.array(
+                [_one_value(metric, *cut) for cut in zip(tp, fp, fn, tn, strict=True)]
+            )
     return np.where(np.isnan(values), -np.inf, values)
 
 

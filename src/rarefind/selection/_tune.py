@@ -100,7 +100,9 @@ def tune(
     scorer = get_scorer(metric)
     labels = np.asarray(y)
     pairs = folds(X, labels, cv, groups=groups, random_state=random_state)
-    study = _open_study(space, storage, prune, {"seed": random_state, "labels": joblib.hash(labels)})
+    study = _open_study(
+        space, storage, prune, {"seed": random_state, "labels": joblib.hash(labels)}
+    )
     deadline = None if timeout is None else time.monotonic() + timeout
     with progress_bar(f"Tuning {type(estimator).__name__}", n_trials, verbose) as step:
         step(_finished(study))
@@ -124,7 +126,9 @@ def _open_study(
     level = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     try:
-        pruner = optuna.pruners.MedianPruner(n_startup_trials=5) if prune else optuna.pruners.NopPruner()
+        pruner = (
+            optuna.pruners.MedianPruner(n_startup_trials=5) if prune else optuna.pruners.NopPruner()
+        )
         study = optuna.create_study(
             study_name="rarefind",
             direction="maximize",
@@ -137,7 +141,7 @@ def _open_study(
     asked |= {"space": {name: repr(_distribution(given)) for name, given in space.items()}}
     if study.user_attrs.get("made_for", asked) != asked:
         raise ValueError(
-            f"{storage} holds trials of another space, seed or data; use another file for this search."
+            f"{storage} holds trials of another space, seed or data; use another file."
         )
     study.set_user_attr("made_for", asked)
     for trial in study.get_trials(states=[optuna.trial.TrialState.RUNNING]):
