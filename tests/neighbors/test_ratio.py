@@ -9,7 +9,6 @@ from rarefind.neighbors._ratio import (
     Calibration,
     TwoDistances,
     best_scales,
-    only,
     ratio,
     voters,
 )
@@ -75,7 +74,7 @@ def test_the_two_scales_are_in_their_ranges_and_worth_what_they_say(held, name):
     distances, positive = held
     metric = count_metric(name)
     weight = np.ones(positive.size)
-    found = best_scales(distances, positive, weight, metric, (0.0, 1.0), (0.0, 2.0))
+    found = best_scales(distances, positive, weight, metric)
     gamma_synthetic = found.gamma * found.relative
     assert 0 < found.gamma <= 1
     assert 0 < gamma_synthetic <= 2 + 1e-12
@@ -84,27 +83,33 @@ def test_the_two_scales_are_in_their_ranges_and_worth_what_they_say(held, name):
     assert found.value >= best_of_the_papers_grid(distances, positive, metric) - 1e-9
 
 
-@given(held_out())
+@given(held_out(), st.floats(0.05, 1), st.floats(0.05, 2))
 @settings(max_examples=15)
-def test_fixed_scales_are_kept(held):
+def test_fixed_scales_are_kept(held, gamma, gamma_synthetic):
     distances, positive = held
-    metric, weight = count_metric("f1"), np.ones(positive.size)
-    both = best_scales(distances, positive, weight, metric, only(0.4), only(1.3))
-    assert both.gamma == pytest.approx(0.4)
-    assert both.gamma * both.relative == pytest.approx(1.3)
-    one = best_scales(distances, positive, weight, metric, only(0.4), (0.0, 2.0))
-    assert one.gamma == pytest.approx(0.4)
-    assert one.value >= both.value - 1e-12
-    other = best_scales(distances, positive, weight, metric, (0.0, 1.0), only(1.3))
-    assert other.gamma * other.relative == pytest.approx(1.3)
-    assert other.value >= both.value - 1e-12
+    arguments = (distances, positive, np.ones(positive.size), count_metric("f1"))
+    both = best_scales(*arguments, gamma, gamma_synthetic)
+    assert both.gamma == gamma
+    assert both.gamma * both.relative == pytest.approx(gamma_synthetic)
+    one = best_scales(*arguments, gamma)
+    assert one.gamma == gamma
+    assert one.gamma * one.relative <= 2 + 1e-9
+    other = best_scales(*arguments, None, gamma_synthetic)
+    assert 0 < other.gamma <= 1
+    assert other.gamma * other.relative == pytest.approx(gamma_synthetic)
+
+
+def test_scales_out_of_range_are_refused():
+    distances = TwoDistances(np.ones((2, 1)), np.ones((2, 1)), np.ones(2))
+    with pytest.raises(ValueError, match="no scale of the other kind"):
+        best_scales(distances, np.array([True, False]), np.ones(2), count_metric("f1"), None, 100.0)
 
 
 def test_without_synthetic_positives_the_scale_is_exact():
     real = np.array([[1.0], [2.0], [4.0], [8.0]])
     distances = TwoDistances(real, None, np.ones(4))
     positive = np.array([True, True, False, False])
-    found = best_scales(distances, positive, np.ones(4), count_metric("f1"), (0.0, 1.0), (0.0, 2.0))
+    found = best_scales(distances, positive, np.ones(4), count_metric("f1"))
     assert found.value == 1
     assert 0.25 < found.gamma <= 0.5
 

@@ -28,7 +28,6 @@ from rarefind.neighbors._ratio import (
     Scales,
     TwoDistances,
     best_scales,
-    only,
     voters,
 )
 from rarefind.neighbors._reasons import Reference, explain
@@ -79,8 +78,8 @@ class GammaKNNClassifier(RareClassifier):
         makes 5 folds where a sampler or groups are given; a number makes that many folds, fewer
         when a class has fewer rows.
     max_queries : int, default=50_000
-        At most this many negatives are held out, drawn at random and weighted to stand for all;
-        positives always are. Up to this size γ is exact.
+        At most this many rows of a class are held out, drawn at random and weighted to stand for
+        all. Up to this size γ is exact.
     pos_label : label, default=None
         The positive label; by default the rarer one.
     random_state : int, RandomState instance or None, default=None
@@ -213,10 +212,10 @@ class GammaKNNClassifier(RareClassifier):
         metric = self._check_choices(X)
         rng = check_random_state(self.random_state)
         seed = int(rng.randint(2**31 - 1))
-        # Positives first of two classes; else from the rarest class to the most frequent.
-        self._by_frequency = np.argsort(np.bincount(codes), kind="stable")
+        # The classes in the order in which ties go: the positive one, or the rarest, first.
+        self._rare_first = np.argsort(np.bincount(codes), kind="stable")
         if self.classes_.size == 2:
-            self._by_frequency = np.argsort(~self._is_positive(np.arange(2)))
+            self._rare_first = np.argsort(~self._is_positive(np.arange(2)))
         self._sets = self._point_sets(X, codes, np.arange(codes.size), seed)
         self._calibration: Calibration | None = None
         self._reference: Reference | None = None
@@ -232,7 +231,7 @@ class GammaKNNClassifier(RareClassifier):
     def _labels(self, X: Floats) -> Array:
         if self.classes_.size == 2:
             return super()._labels(X)
-        return self.classes_[self._by_frequency[self._votes(X).argmax(axis=1)]]
+        return self.classes_[self._rare_first[self._votes(X).argmax(axis=1)]]
 
     def _probabilities(self, X: Floats) -> Floats:
         if self.classes_.size == 2:
@@ -241,7 +240,7 @@ class GammaKNNClassifier(RareClassifier):
         # Half a vote to the winner, so that ties of the vote end as in predict.
         counts[np.arange(len(counts)), counts.argmax(axis=1)] += 0.5
         shares = np.empty_like(counts)
-        shares[:, self._by_frequency] = counts / counts.sum(axis=1, keepdims=True)
+        shares[:, self._rare_first] = counts / counts.sum(axis=1, keepdims=True)
         return shares
 
     def _priority(self, X: Floats) -> Floats:
@@ -254,19 +253,20 @@ class GammaKNNClassifier(RareClassifier):
         return self._calibration.probability(score)
 
     def _explain(self, X: Floats) -> list[Reason]:
-        scales = (1.0, self._relative)[: len(self._sets) - 1]
+        found = [s.search.query(X, s.k) for s in self._sets]
         return explain(
             X,
-            self._priority(X),
-            list(zip(self._sets[:-1], scales, strict=True)),
-            self._sets[-1],
+            self._pair([distance for distance, _ in found]).score(self._relative),
+            self._sets,
+            found,
+            self._relative,
             None if self.distance == "precomputed" else self._feature_names(),
             self._reference,
         )
 
     def _votes(self, X: Floats) -> Ints:
         """Votes of each class, from the rarest on."""
-        return votes(np.stack(query(self._sets, X)), self.gamma_[self._by_frequency])
+        return votes(np.stack(query(self._sets, X)), self.gamma_[self._rare_first])
 
     def _check_choices(self, X: Floats) -> CountMetric:
         metric = count_metric(self.metric)
@@ -300,9 +300,9 @@ class GammaKNNClassifier(RareClassifier):
             return PointSet(search, k, code, chosen)
 
         if self.classes_.size > 2:
-            return [among(rows[codes[rows] == c], self.k, int(c)) for c in self._by_frequency]
+            return [among(rows[codes[rows] == c], self.k, int(c)) for c in self._rare_first]
         q, r = voters(self.k)
-        rare, common = self._by_frequency
+        rare, common = self._rare_first
         positive = codes[rows] == rare
         if self.sampler is None:
             return [among(rows[positive], q, rare), among(rows[~positive], r, common)]
@@ -323,7 +323,7 @@ class GammaKNNClassifier(RareClassifier):
         self, table: Table, X: Floats, codes: Ints, groups: ArrayLike | None, rng: Any, seed: int
     ) -> tuple[Ints, Floats, list[Floats]]:
         """Rows, their weights, and their distances to the sets without themselves."""
-        weight = draw_queries(codes, self._by_frequency[:-1], self.max_queries, rng)
+        weight = draw_queries(codes, self.max_queries, rng)
         if self.cv is None and self.sampler is None and groups is None:
             rows = np.flatnonzero(weight)
             steps = len(blocks(rows))
@@ -346,7 +346,7 @@ class GammaKNNClassifier(RareClassifier):
         """Take the scales that need no held-out rows; False where there are some to find."""
         if self.classes_.size > 2 and self.gamma != "auto":
             scales = self.gamma if isinstance(self.gamma, dict) else {}
-            most_frequent = self.classes_[self._by_frequency[-1]]
+            most_frequent = self.classes_[self._rare_first[-1]]
             one = 1.0 if self.gamma is None else self.gamma
             self.gamma_ = np.array(
                 [scales.get(c, 1.0 if c == most_frequent else one) for c in self.classes_], float
@@ -363,16 +363,16 @@ class GammaKNNClassifier(RareClassifier):
         self, distances: TwoDistances, codes: Ints, weight: Floats, metric: CountMetric
     ) -> None:
         """Two classes: γ, the scale of synthetic positives, the probabilities and the reference."""
-        positive = codes == self._by_frequency[0]
-        if not np.isfinite(distances.positive()[positive]).any():
+        positive = codes == self._rare_first[0]
+        given = None if self.gamma == "auto" else self.gamma
+        synthetic = None if self.gamma_synthetic == "auto" else self.gamma_synthetic
+        if given is None and not np.isfinite(distances.positive()[positive]).any():
             raise ValueError(
                 f"With k={self.k} a positive is found by {voters(self.k)[0]} others, and no "
                 f"held-out one has as many: there are {int(positive.sum())}. "
-                "Lower k or give gamma."
+                "Lower k or give gamma a number."
             )
-        gamma = (0.0, 1.0) if self.gamma == "auto" else only(self.gamma)
-        synthetic = (0.0, 2.0) if self.gamma_synthetic == "auto" else only(self.gamma_synthetic)
-        scales = best_scales(distances, positive, weight, metric, gamma, synthetic)
+        scales = best_scales(distances, positive, weight, metric, given, synthetic)
         score = distances.score(scales.relative)
         self._calibration = Calibration.fit(score, positive, weight)
         self._reference = Reference.of(score, weight)
@@ -390,7 +390,7 @@ class GammaKNNClassifier(RareClassifier):
         self, distances: Floats, codes: Ints, weight: Floats, metric: CountMetric
     ) -> None:
         """More than two classes: one scale a class, the most frequent one's being 1."""
-        place = np.argsort(self._by_frequency)
+        place = np.argsort(self._rare_first)
         scales, self.value_ = best_class_scales(distances, place[codes], weight, metric)
         self.gamma_ = scales[place]
 

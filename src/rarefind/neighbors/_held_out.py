@@ -68,13 +68,14 @@ def out_of_fold(
     return _stack(parts)
 
 
-def draw_queries(codes: Ints, kept: Ints, most: int, rng: np.random.RandomState) -> Floats:
-    """Weights of the rows to hold out: 1, or a sample of those outside ``kept`` stands for all."""
+def draw_queries(codes: Ints, most: int, rng: np.random.RandomState) -> Floats:
+    """Weights of the rows to hold out: 1, or a sample stands for all rows of a larger class."""
     weight = np.ones(codes.size)
-    others = np.flatnonzero(~np.isin(codes, kept))
-    if others.size > most:
-        weight[others] = 0.0
-        weight[rng.choice(others, most, replace=False)] = others.size / most
+    for code, size in enumerate(np.bincount(codes)):
+        if size > most:
+            own = np.flatnonzero(codes == code)
+            weight[own] = 0.0
+            weight[rng.choice(own, most, replace=False)] = size / most
     return weight
 
 

@@ -75,50 +75,53 @@ def best_scales(
     positive: Bools,
     weight: Floats,
     metric: CountMetric,
-    gamma: tuple[float, float],
-    gamma_synthetic: tuple[float, float],
+    gamma: float | None = None,
+    gamma_synthetic: float | None = None,
 ) -> Scales:
-    """The exact best γ in (low, high], within a one-dimensional search over γ_synthetic / γ.
+    """The best γ in (0, 1] and γ_synthetic in (0, 2]; those given are kept.
 
-    Both ranges are open below and closed above; a fixed value is the range of that one number.
+    γ is exact; with synthetic positives it is so inside a one-dimensional search over the ratio of
+    the two.
     """
 
     def at(relative: float) -> Scales | None:
-        low = max(gamma[0], gamma_synthetic[0] / relative)
-        high = min(gamma[1], gamma_synthetic[1] / relative)
-        if not low < high:
+        wanted = gamma
+        if wanted is None and gamma_synthetic is not None:
+            wanted = gamma_synthetic / relative
+        bounds = (0.0, 1.0) if wanted is None else (np.nextafter(wanted, 0.0), wanted)
+        if distances.synthetic is not None and gamma_synthetic is None:
+            bounds = (bounds[0], min(bounds[1], 2.0 / relative))
+        if not bounds[0] < bounds[1] or (gamma is None and bounds[1] > 1.0):
             return None
-        best = best_threshold(
-            positive, distances.score(relative), metric, sample_weight=weight, bounds=(low, high)
-        )
+        score = distances.score(relative)
+        best = best_threshold(positive, score, metric, sample_weight=weight, bounds=bounds)
         return Scales(best.threshold, relative, best.value)
 
     if distances.synthetic is None:
-        gamma_synthetic = (0.0, np.inf)
+        gamma_synthetic = None
         grid = np.ones(1)
-    elif min(gamma[1] - gamma[0], gamma_synthetic[1] - gamma_synthetic[0]) < 1e-12 * gamma[1]:
-        # One of the two is fixed: the grid must pass through what it allows.
-        grid = np.append(_RELATIVE_SCALES, gamma_synthetic[1] / gamma[1])
+    elif gamma is not None and gamma_synthetic is not None:
+        grid = np.array([gamma_synthetic / gamma])
     else:
         grid = _RELATIVE_SCALES
     found = [scales for scales in map(at, grid) if scales is not None]
-    if len(grid) > 1:
-        best = max(found, key=lambda s: s.value)
+    if found and grid.size > 1:
+        best = max(found, key=lambda scales: scales.value)
         nearby = best.relative * np.geomspace(1 / 1.05, 1.05, 11)
         found += [scales for scales in map(at, nearby) if scales is not None]
-    return _middle_of_best(found)
+    if not found:
+        raise ValueError(
+            f"With gamma={gamma} and gamma_synthetic={gamma_synthetic} no scale of the other kind "
+            "of positives is in its range: up to 1 for real, 2 for synthetic ones."
+        )
+    return _nearest_to_equal(found)
 
 
-def _middle_of_best(found: list[Scales]) -> Scales:
-    """Among equal values the one nearest to treating synthetic positives as real ones."""
-    best = max(s.value for s in found)
+def _nearest_to_equal(found: list[Scales]) -> Scales:
+    """The best scales; among equals those that treat synthetic positives most like real ones."""
+    best = max(scales.value for scales in found)
     equal = [s for s in found if np.isclose(s.value, best, rtol=1e-12, atol=1e-15)]
-    return min(equal, key=lambda s: abs(np.log(s.relative)))
-
-
-def only(value: float) -> tuple[float, float]:
-    """The range that holds one number."""
-    return float(np.nextafter(value, -np.inf)), value
+    return min(equal, key=lambda scales: abs(np.log(scales.relative)))
 
 
 class Calibration(NamedTuple):
@@ -157,5 +160,4 @@ class Calibration(NamedTuple):
 
 def _squash(score: Floats) -> Floats:
     """log s, flattening beyond a ratio of a thousand: a copy of a known row is no certainty."""
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(score + 1e-3) - np.log1p(1e-3 * score))
+    return np.asarray(np.log(score + 1e-3) - np.log1p(1e-3 * score))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rarefind._typing import Array, Floats
+from rarefind._typing import Array, Floats, Ints
 from rarefind.neighbors._held_out import PointSet
 from rarefind.rules import Condition, Reason, Similar
 from rarefind.rules._reason import short
@@ -44,33 +44,38 @@ class _Neighbour(NamedTuple):
 def explain(
     X: Floats,
     scores: Floats,
-    positives: Sequence[tuple[PointSet, float]],
-    negatives: PointSet,
+    sets: Sequence[PointSet],
+    found: Sequence[tuple[Floats, Ints]],
+    relative_scale: float,
     names: Sequence[str] | None,
     reference: Reference | None,
 ) -> list[Reason]:
-    """Give the reasons of rows; ``positives`` come with the scale of each set."""
-    near = [(s, scale, *s.search.query(X, s.k)) for s, scale in positives]
-    far = negatives.search.query(X, negatives.k)[1]
+    """Give the reasons of rows.
+
+    ``sets`` are the real positives, synthetic ones if any, and the negatives, with what each query
+    ``found`` there; synthetic ones count ``relative_scale`` times as far. Without the ``names`` of
+    features there are only distances to speak of.
+    """
+    scales = (1.0, relative_scale)[: len(sets) - 1]
+    positives = list(zip(sets[:-1], found[:-1], scales, strict=True))
+    negatives = sets[-1]
     reasons = []
     for i, score in enumerate(scores):
-        found = [
+        near = [
             _Neighbour(float(d), float(d * scale), int(s.rows[j]), s.search.points[j])
-            for s, scale, distance, at in near
+            for s, (distance, at), scale in positives
             for d, j in zip(distance[i], at[i], strict=True)
             if j >= 0
         ]
-        found = sorted(found, key=lambda n: n.scaled)[: positives[0][0].k]
-        unlike = negatives.search.points[far[i][far[i] >= 0]]
-        because = (
-            _conditions(X[i], np.array([n.point for n in found]), unlike, negatives, names)
-            if names is not None and found and len(unlike)
-            else []
-        )
+        near = sorted(near, key=lambda n: n.scaled)[: sets[0].k]
+        far = found[-1][1][i]
+        unlike = negatives.search.points[far[far >= 0]]
+        because: list[Condition] = []
+        if names is not None and near and len(unlike):
+            because = _conditions(X[i], np.array([n.point for n in near]), unlike, negatives, names)
         rank = None if reference is None else reference.rank(score)
-        reasons.append(
-            Reason(float(score), rank, because, [Similar(n.row, n.distance) for n in found])
-        )
+        similar = [Similar(n.row, n.distance) for n in near]
+        reasons.append(Reason(float(score), rank, because, similar))
     return reasons
 
 
