@@ -115,33 +115,33 @@ class RecallAtLeast:
     def __call__(self, tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
         """Precision where the recall is reached, else minus the recall that is missing."""
         recall = _ratio(tp, tp + fn)
-        # One part in 10^9 of slack: 0.8 of ten positives is eight of them, whatever the rounding.
+        # A little slack: 0.8 of ten positives is eight of them, whatever the rounding.
         enough = recall >= self.recall - 1e-9
         return np.where(enough, _ratio(tp, tp + fp), recall - self.recall)
 
 
 @dataclass(frozen=True)
 class AlertsAtMost:
-    """The most positives found by at most ``k`` alerts; of equals, the fewest alerts.
+    """The most positives found by at most ``k`` alerts.
 
     ``k`` is a number of alerts among the rows that are counted, or a share of them when below 1.
 
     Examples
     --------
     >>> from rarefind.metrics import AlertsAtMost
-    >>> float(AlertsAtMost(10)(tp=8, fp=2, fn=2, tn=88)) > float(AlertsAtMost(9)(8, 2, 2, 88))
-    True
+    >>> float(AlertsAtMost(10)(tp=8, fp=2, fn=2, tn=88))
+    8.0
+    >>> float(AlertsAtMost(9)(tp=8, fp=2, fn=2, tn=88))
+    -1.0
     """
 
     k: float
 
     def __call__(self, tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
         """Positives found where the budget holds, else minus the alerts beyond it."""
-        rows = np.asarray(tp + fp + fn + tn, dtype=float)
         alerts = np.asarray(tp + fp, dtype=float)
-        allowed = self.k * rows if self.k < 1 else self.k
-        # Alerts are worth less than any positive: they only decide between equals.
-        return np.where(alerts <= allowed, tp - 0.5 * _ratio(alerts, rows), allowed - alerts - 1)
+        allowed = self.k * (alerts + fn + tn) if self.k < 1 else self.k
+        return np.where(alerts <= allowed * (1 + 1e-9), tp, allowed - alerts)
 
 
 _BY_NAME: dict[str, CountMetric] = {

@@ -98,7 +98,7 @@ def budget(k: int | float | str, n: float) -> float:
         checks, share = 0.0, None
     if share is not None and 0 < share <= 1:
         return float(min(max(1.0, round(share * n)), n))
-    if share is None and checks >= 1 and checks == int(checks):
+    if share is None and np.isfinite(checks) and checks >= 1 and checks == int(checks):
         return float(min(checks, n))
     raise ValueError(f"A budget is a number of checks (200) or a share (0.5% or 0.005), not {k!r}.")
 

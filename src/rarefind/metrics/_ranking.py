@@ -42,7 +42,7 @@ def average_precision(
     """
     positive, scores, weight = check_rows(y_true, score, pos_label, sample_weight)
     _, hits, rows = cumulate(scores, positive * weight, weight)
-    if not _some_positive(hits):
+    if not _defined(hits[-1]):
         return 0.0
     precision = np.divide(hits, rows, out=np.zeros_like(hits), where=rows > 0)
     return float(np.sum(np.diff(hits, prepend=0.0) * precision) / hits[-1])
@@ -76,7 +76,9 @@ def precision_at_k(
     """
     rows = check_rows(y_true, score, pos_label, sample_weight)
     checks = budget(k, rows.weight.sum())
-    return float(_hits_within(rows, checks) / checks)
+    return (
+        float(_hits_within(rows, checks) / checks) if _defined(checks, "row that counts") else 0.0
+    )
 
 
 def recall_at_k(
@@ -97,7 +99,7 @@ def recall_at_k(
     """
     rows = check_rows(y_true, score, pos_label, sample_weight)
     positives = float(rows.weight[rows.positive].sum())
-    if not _some_positive([positives]):
+    if not _defined(positives):
         return 0.0
     return float(_hits_within(rows, budget(k, rows.weight.sum())) / positives)
 
@@ -119,11 +121,11 @@ def lift_at_k(
     2.0
     """
     rows = check_rows(y_true, score, pos_label, sample_weight)
-    share = float(rows.weight[rows.positive].sum() / rows.weight.sum())
-    if not _some_positive([share]):
+    positives, total = float(rows.weight[rows.positive].sum()), float(rows.weight.sum())
+    if not _defined(positives):
         return 0.0
-    checks = budget(k, rows.weight.sum())
-    return float(_hits_within(rows, checks) / checks / share)
+    checks = budget(k, total)
+    return float(_hits_within(rows, checks) / checks / (positives / total))
 
 
 def pos_at_top(
@@ -143,7 +145,7 @@ def pos_at_top(
     """
     positive, scores, weight = check_rows(y_true, score, pos_label, sample_weight)
     positives = float(weight[positive].sum())
-    if not _some_positive([positives]):
+    if not _defined(positives):
         return 0.0
     counted_negatives = scores[~positive & (weight > 0)]
     first_negative = counted_negatives.max(initial=-np.inf)
@@ -185,7 +187,7 @@ def amount_at_k(
     found = float(_at(budget(k, rows[-1]), rows, recovered))
     if not share:
         return found
-    return found / recovered[-1] if _some_positive(recovered[-1:]) else 0.0
+    return found / recovered[-1] if _defined(recovered[-1]) else 0.0
 
 
 def hits_by_check(
@@ -217,12 +219,10 @@ def _at(checks: float, rows: Floats, column: Floats) -> Floats:
     return np.asarray(np.interp(checks, np.append(0.0, rows), np.append(0.0, column)))
 
 
-def _some_positive(counts: ArrayLike) -> bool:
-    if np.asarray(counts)[-1] > 0:
+def _defined(count: float, what: str = "positive row") -> bool:
+    """Whether there is something to divide by; else warn that the measure is 0."""
+    if count > 0:
         return True
-    warnings.warn(
-        "There is no positive row, so the measure is set to 0.",
-        UndefinedMetricWarning,
-        stacklevel=3,
-    )
+    message = f"There is no {what}, so the measure is set to 0."
+    warnings.warn(message, UndefinedMetricWarning, stacklevel=3)
     return False

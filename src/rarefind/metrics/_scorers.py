@@ -25,6 +25,8 @@ _RANKING: dict[str, Callable[..., float]] = {
 
 def positive_label_of(estimator: Any) -> Label:
     """The positive class of a fitted classifier: ``pos_label_`` if it has one, else the second."""
+    if len(estimator.classes_) != 2:
+        raise ValueError(f"A ranking needs two classes, and there are {len(estimator.classes_)}.")
     decides = deciding_estimator(estimator)
     return decides.pos_label_ if hasattr(decides, "pos_label_") else estimator.classes_[1]
 
@@ -39,16 +41,33 @@ def deciding_estimator(estimator: Any) -> Any:
     return estimator
 
 
-def ranking_scores(estimator: Any, X: Table) -> Floats:
-    """Scores of any fitted binary classifier, higher for rows more likely positive."""
+def ranking_scores(estimator: Any, X: Table, pos_label: Label = None) -> Floats:
+    """Scores of any fitted binary classifier, higher for rows more likely positive.
+
+    Parameters
+    ----------
+    estimator : classifier
+        With ``priority``, ``decision_function`` or ``predict_proba``; the first it has is taken.
+    X : array-like of shape (n, d)
+        The rows.
+    pos_label : label, default=None
+        The label to rank for; by default the estimator's own, see :func:`positive_label_of`.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
+    own = positive_label_of(estimator)
+    wanted = own if pos_label is None else pos_label
+    if wanted not in estimator.classes_:
+        known = " and ".join(map(str, estimator.classes_))
+        raise ValueError(f"pos_label={pos_label!r} is not among the labels {known}.")
     if hasattr(estimator, "priority"):
-        return np.asarray(estimator.priority(X), dtype=float)
-    if len(estimator.classes_) != 2:
-        raise ValueError(f"A ranking needs two classes, and there are {len(estimator.classes_)}.")
-    positive = int(np.flatnonzero(estimator.classes_ == positive_label_of(estimator))[0])
+        return np.asarray(estimator.priority(X), dtype=float) * (1 if wanted == own else -1)
+    column = int(np.flatnonzero(estimator.classes_ == wanted)[0])
     if hasattr(estimator, "decision_function"):
-        return np.asarray(estimator.decision_function(X), float) * (1 if positive else -1)
-    return np.asarray(estimator.predict_proba(X)[:, positive], dtype=float)
+        return np.asarray(estimator.decision_function(X), dtype=float) * (1 if column else -1)
+    return np.asarray(estimator.predict_proba(X)[:, column], dtype=float)
 
 
 @dataclass(frozen=True)
@@ -57,19 +76,19 @@ class Scorer:
 
     name: str
     params: dict[str, Any] = field(default_factory=dict)
+    #: The positive label; by default the estimator's own.
+    pos_label: Label = None
 
     def __call__(
         self, estimator: Any, X: Table, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> float:
         """Measure a fitted estimator on rows it has not seen."""
-        pos_label = positive_label_of(estimator)
+        pos_label = positive_label_of(estimator) if self.pos_label is None else self.pos_label
         if self.name in _RANKING:
-            return _RANKING[self.name](
-                y,
-                ranking_scores(estimator, X),
-                pos_label=pos_label,
-                sample_weight=sample_weight,
-                **self.params,
+            score = ranking_scores(estimator, X, pos_label)
+            measure = _RANKING[self.name]
+            return measure(
+                y, score, pos_label=pos_label, sample_weight=sample_weight, **self.params
             )
         metric = count_metric(self.name, **self.params)
         counts = confusion(
@@ -94,7 +113,7 @@ def get_scorer(name: str | Callable[..., float], **params: Any) -> Callable[...,
     --------
     >>> from rarefind.metrics import get_scorer
     >>> get_scorer("precision_at_200")
-    Scorer(name='precision_at_k', params={'k': 200})
+    Scorer(name='precision_at_k', params={'k': 200}, pos_label=None)
     """
     if not isinstance(name, str):
         return name

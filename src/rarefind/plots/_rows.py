@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from rarefind._typing import Floats, Label, Table
 from rarefind.metrics import positive_label_of, ranking_scores
 from rarefind.metrics._scorers import deciding_estimator
@@ -23,15 +21,8 @@ class Scored(NamedTuple):
 def scored(estimator: Any, X: Table, pos_label: Label = None) -> Scored:
     """Score rows for the estimator's own positive label, or for the one given."""
     own = positive_label_of(estimator)
-    if pos_label is None or pos_label == own:
-        return Scored(ranking_scores(estimator, X), own, False)
-    column = np.flatnonzero(np.asarray(estimator.classes_) == pos_label)
-    if not column.size:
-        known = ", ".join(map(str, estimator.classes_))
-        raise ValueError(f"pos_label={pos_label!r} is not among the estimator's labels {known}.")
-    if hasattr(estimator, "priority") or hasattr(estimator, "decision_function"):
-        return Scored(-ranking_scores(estimator, X), pos_label, True)
-    return Scored(np.asarray(estimator.predict_proba(X)[:, column[0]], float), pos_label, True)
+    label = own if pos_label is None else pos_label
+    return Scored(ranking_scores(estimator, X, label), label, bool(label != own))
 
 
 def name_of(estimator: Any) -> str:

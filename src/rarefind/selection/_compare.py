@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,9 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from rarefind._progress import progress_bar
-from rarefind._typing import Array, ArrayLike, Ints, Table
+from rarefind._typing import Array, ArrayLike, Ints, Label, Table
 from rarefind.metrics import get_scorer
+from rarefind.metrics._scorers import Scorer
 from rarefind.selection._folds import folds
 
 
@@ -35,7 +36,10 @@ class Comparison:
 
     def by_fold(self, metric: str | None = None) -> pd.DataFrame:
         """Values of one metric (the first by default): a row a fold, a column a model."""
-        one = self.scores[self.scores["metric"] == (metric or self.metrics[0])]
+        metric = metric or self.metrics[0]
+        if metric not in self.metrics:
+            raise ValueError(f"{metric!r} was not measured; {', '.join(self.metrics)} were.")
+        one = self.scores[self.scores["metric"] == metric]
         wide = one.pivot(index="fold", columns="model", values="value")
         return wide[list(dict.fromkeys(one["model"]))]
 
@@ -89,6 +93,7 @@ def compare(
     metrics: str | Callable[..., float] | Sequence[Any] = ("average_precision", "f1"),
     *,
     groups: ArrayLike | None = None,
+    pos_label: Label = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -105,6 +110,8 @@ def compare(
         As in :func:`folds`; splits in time are taken as they are.
     metrics : str, scorer or sequence of them, default=("average_precision", "f1")
         Names for :func:`rarefind.metrics.get_scorer`, or scorers ``(estimator, X, y)``.
+    pos_label : label, default=None
+        The positive label, the same for all models; by default the rarer one.
     n_jobs : int, default=None
         Fits run at the same time.
     verbose : int, default=0
@@ -129,11 +136,9 @@ def compare(
     """
     if not models:
         raise ValueError("There is no model to compare.")
-    wanted = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
-    scorers = {
-        m if isinstance(m, str) else getattr(m, "__name__", str(m)): get_scorer(m) for m in wanted
-    }
     labels = np.asarray(y)
+    pos_label = _rarer(labels) if pos_label is None else pos_label
+    scorers = _named_scorers(metrics, pos_label)
     pairs = folds(X, labels, cv, groups=groups, random_state=random_state)
     jobs = [(name, model, i) for name, model in models.items() for i in range(len(pairs))]
     rows: list[dict[str, Any]] = []
@@ -145,6 +150,26 @@ def compare(
             rows.extend(result)
             step(1)
     return Comparison(pd.DataFrame(rows))
+
+
+def _rarer(labels: Array) -> Label:
+    """The rarer of two labels, the second when equal, as the estimators choose it."""
+    names, counts = np.unique(labels, return_counts=True)
+    return names[0] if names.size == 2 and counts[0] < counts[1] else names[-1]
+
+
+def _named_scorers(metrics: Any, pos_label: Label) -> dict[str, Callable[..., float]]:
+    """Scorers by name, all for the same positive label, none hidden by another of its name."""
+    wanted = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
+    scorers: dict[str, Callable[..., float]] = {}
+    for metric in wanted:
+        scorer = get_scorer(metric)
+        if isinstance(scorer, Scorer) and scorer.pos_label is None:
+            scorer = replace(scorer, pos_label=pos_label)
+        name = metric if isinstance(metric, str) else getattr(metric, "__name__", str(metric))
+        same = sum(known.split(" #")[0] == name for known in scorers)
+        scorers[f"{name} #{same + 1}" if same else name] = scorer
+    return scorers
 
 
 def _measure(

@@ -78,11 +78,16 @@ class _TimeSplit(BaseCrossValidator):
         raise TypeError("Use TemporalSplit or PrequentialSplit.")
 
     def _in_rows(self) -> bool:
-        periods = [p for p in (self.train, self.delay, self.test) if p is not None]
-        counted = [isinstance(p, Integral) for p in periods if p != 0]
+        periods = (self.train, self.delay, self.test, getattr(self, "step", None))
+        counted = [
+            # NumPy calls its timedelta an integer.
+            isinstance(p, Integral) and not isinstance(p, np.timedelta64)
+            for p in periods
+            if p is not None and not (isinstance(p, int) and p == 0)
+        ]
         if any(counted) and not all(counted):
             raise ValueError(
-                "train, delay and test must be all periods of time or all counts of rows."
+                "train, delay, test and step must be all periods of time or all counts of rows."
             )
         return all(counted)
 
@@ -97,8 +102,8 @@ class _TimeSplit(BaseCrossValidator):
         """Row numbers in the order of time, and the sorted clock: row ranks or nanoseconds."""
         times = _column(X, self.time, "time")
         n = _num_samples(X)
-        order = np.arange(n) if times is None else np.argsort(times, kind="stable")
         if self._in_rows():
+            order = np.arange(n) if times is None else np.argsort(times, kind="stable")
             return order, np.arange(n)
         if times is None:
             raise ValueError("Periods of time need time=: the name of a column, or one time a row.")
@@ -109,8 +114,6 @@ class _TimeSplit(BaseCrossValidator):
                     "time holds numbers; turn them into dates with pandas.to_datetime."
                 )
             stamps = pd.to_datetime(stamps)
-        if stamps.isna().any():
-            raise ValueError(f"time is missing in {int(stamps.isna().sum())} rows.")
         if stamps.dt.tz is not None:
             stamps = stamps.dt.tz_convert("UTC").dt.tz_localize(None)
         nanoseconds = stamps.to_numpy(dtype="datetime64[ns]").astype(np.int64)
@@ -133,10 +136,10 @@ class _TimeSplit(BaseCrossValidator):
         self, X: Table, y: ArrayLike | None, groups: ArrayLike | None, order: Ints, clock: Array
     ) -> Array:
         """For each row in time order, when its entity was first positive (at the end if never)."""
-        entity = groups if groups is not None else _column(X, self.entity, "entity")
+        entity = _column(X, self.entity if groups is None else groups, "entity")
         if y is None or entity is None:
             raise ValueError("Dropping known positives needs y and entity= (or groups).")
-        codes = pd.factorize(np.asarray(entity))[0][order]
+        codes = pd.factorize(entity)[0][order]
         never = np.iinfo(np.int64).max
         first = np.full(codes.max() + 1, never, dtype=np.int64)
         positive = is_positive(np.asarray(y), self.pos_label)[order]
@@ -296,6 +299,9 @@ def _column(X: Table, given: Any, role: str) -> Array | None:
     values = given.to_numpy() if hasattr(given, "to_numpy") else np.asarray(given)
     if len(values) != _num_samples(X):
         raise ValueError(f"{role}= has {len(values)} entries for {_num_samples(X)} rows.")
+    missing = int(pd.isna(values).sum())
+    if missing:
+        raise ValueError(f"{role} is missing in {missing} rows.")
     return np.asarray(values)
 
 

@@ -120,6 +120,8 @@ def _running_cost(cost: Cost, rows: Rows) -> Floats:
     for name in ("c_fp", "c_fn", "c_tp", "c_tn"):
         if np.shape(getattr(cost, name)) not in ((), (n,)):
             raise ValueError(f"{name} must be a number or hold one for each of the {n} rows.")
+        if not np.all(np.isfinite(np.asarray(getattr(cost, name), dtype=float))):
+            raise ValueError(f"{name} must be finite.")
     alerted = np.where(rows.positive, cost.c_tp, cost.c_fp) * rows.weight
     passed = np.where(rows.positive, cost.c_fn, cost.c_tn) * rows.weight
     _, change = cumulate(rows.score, alerted - passed)
@@ -151,18 +153,21 @@ def _draw_in(low: Floats, high: Floats, scores: Floats) -> tuple[Floats, Floats]
     """Give infinite ends the spread of the scores, so that every gap has a width and a middle."""
     finite = scores[np.isfinite(scores)]
     size = float(np.abs(finite).max(initial=0.0))
-    spread = float(np.ptp(finite / 2) * 2) if finite.size else 0.0
-    margin = np.clip(spread or 1.0, size * 1e-6, np.finfo(float).max / 4)
+    largest = np.finfo(float).max
+    # Halved, the widest spread there can be is still a number.
+    spread = 2 * min(float(np.ptp(finite / 2)), largest / 8) if finite.size else 0.0
+    margin = max(spread or 1.0, size * 1e-6)
     below, above = np.isneginf(low), np.isposinf(high)
-    drawn_low = np.where(below, np.where(above, -margin, high - margin), low)
-    drawn_high = np.where(above, np.where(below, margin, low + margin), high)
-    return drawn_low, drawn_high
+    with np.errstate(over="ignore", invalid="ignore"):
+        drawn_low = np.where(above, -margin, np.maximum(high - margin, -largest))
+        drawn_high = np.where(below, margin, np.minimum(low + margin, largest))
+    return np.where(below, drawn_low, low), np.where(above, drawn_high, high)
 
 
 def _middle_of_widest_run(optimal: Bools, low: Floats, high: Floats) -> int:
     edges = np.flatnonzero(np.diff(np.concatenate([[False], optimal, [False]]).astype(np.int8)))
     first, last = edges[::2], edges[1::2] - 1
-    widest = int(np.argmax(high[first] - low[last]))
+    widest = int(np.argmax(high[first] / 2 - low[last] / 2))
     start, stop = first[widest], last[widest]
     middle = low[stop] / 2 + high[start] / 2
     # The cuts of a run go down in score: the first whose lower end is below the middle holds it.

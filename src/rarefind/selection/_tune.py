@@ -75,7 +75,8 @@ def tune(
     random_state : int, default=0
         Seed of the folds and of the proposals.
     storage : str or Path, default=None
-        A file that keeps the trials, so that the search can be stopped and resumed.
+        A file that keeps the trials, so that the search can be stopped and resumed. It belongs to
+        one search: other data, folds, estimator, metric, space or seed are refused.
     prune : bool, default=True
         Stop a trial early when its folds so far lie below the median of the trials before.
     verbose : int, default=0
@@ -100,9 +101,15 @@ def tune(
     scorer = get_scorer(metric)
     labels = np.asarray(y)
     pairs = folds(X, labels, cv, groups=groups, random_state=random_state)
-    study = _open_study(
-        space, storage, prune, {"seed": random_state, "labels": joblib.hash(labels)}
-    )
+    study = _open_study(storage, prune)
+    if storage is not None:
+        measured = (repr(estimator.get_params()), np.asarray(X), labels, pairs, repr(metric))
+        asked = {
+            "space": {name: repr(given) for name, given in space.items()},
+            "seed": random_state,
+            "measured": joblib.hash(measured),
+        }
+        _refuse_other_search(study, storage, asked)
     deadline = None if timeout is None else time.monotonic() + timeout
     with progress_bar(f"Tuning {type(estimator).__name__}", n_trials, verbose) as step:
         step(_finished(study))
@@ -118,9 +125,7 @@ def tune(
     return Tuned(best, params, float(study.best_value), _trials_table(study, space))
 
 
-def _open_study(
-    space: Space, storage: str | Path | None, prune: bool, asked: dict[str, Any]
-) -> optuna.Study:
+def _open_study(storage: str | Path | None, prune: bool) -> optuna.Study:
     import optuna
 
     level = optuna.logging.get_verbosity()
@@ -138,16 +143,20 @@ def _open_study(
         )
     finally:
         optuna.logging.set_verbosity(level)
-    asked |= {"space": {name: repr(_distribution(given)) for name, given in space.items()}}
-    if study.user_attrs.get("made_for", asked) != asked:
-        raise ValueError(
-            f"{storage} holds trials of another space, seed or data; use another file."
-        )
-    study.set_user_attr("made_for", asked)
     for trial in study.get_trials(states=[optuna.trial.TrialState.RUNNING]):
         # Left by a search that was killed: it is run again under a new number.
         study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
     return study
+
+
+def _refuse_other_search(study: optuna.Study, storage: str | Path, asked: dict[str, Any]) -> None:
+    """Trials are resumed only where a new one would be proposed and measured in the same way."""
+    if study.user_attrs.get("made_for", asked) != asked:
+        raise ValueError(
+            f"{storage} holds trials of another search: the estimator, the data, the folds, the "
+            "metric, the space or the seed differ. Use another file."
+        )
+    study.set_user_attr("made_for", asked)
 
 
 def _run_trial(
