@@ -14,11 +14,12 @@ extensions = [
     "myst_parser",
     "sphinx_gallery.gen_gallery",
 ]
+templates_path = ["_templates"]
 autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_templates"]
 html_theme = "pydata_sphinx_theme"
 html_title = "rarefind"
 html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False}
@@ -27,4 +28,5 @@ sphinx_gallery_conf = {
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"plot_",
     "abort_on_example_error": True,
+    "capture_repr": (),
 }

@@ -118,8 +118,8 @@ class GammaKNNClassifier(RareClassifier):
 
     References
     ----------
-    .. [1] R. Viola, "Méthodes d'apprentissage pour la détection de la fraude", thesis, 2022,
-       chapter 2. The derivation of the ratio and the exact γ are ours.
+    .. [1] R. Viola, "Highly Imbalanced Learning, Application to Fraud Detection", thesis,
+       Université de Lyon, 2022, chapter 2. The ratio and the exact γ are ours.
     .. [2] R. Viola et al., "An Adjusted Nearest Neighbor Algorithm Maximizing the F-Measure from
        Imbalanced Data", ICTAI 2019.
 
