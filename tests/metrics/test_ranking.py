@@ -1,5 +1,4 @@
 import math
-import warnings
 from functools import partial
 from itertools import permutations
 
@@ -212,8 +211,7 @@ def test_a_negative_tied_with_the_positives_keeps_them_from_the_top():
 
 @every_measure
 def test_rows_that_all_weigh_nothing_are_worth_nothing(measure):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
+    with pytest.warns(UndefinedMetricWarning, match=r"no (positive row|row that counts)"):
         assert measure([1, 0], [1, 2], sample_weight=[0, 0]) == 0
 
 

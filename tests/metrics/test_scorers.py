@@ -189,6 +189,23 @@ def test_the_priority_comes_first():
     assert ranking_scores(model, X).tolist() == model.priority(X).tolist()
 
 
+@pytest.mark.parametrize(
+    "model", [GammaKNNClassifier(), LogisticRegression(), GaussianNB()], ids=str
+)
+def test_scores_rank_for_the_label_asked_for(model):
+    model.fit(X, words)
+    fraud, ok = (ranking_scores(model, X, label) for label in ("fraud", "ok"))
+    assert average_precision(words, fraud, pos_label="fraud") > 2 * y.mean()
+    order = np.lexsort([ok, -fraud])
+    assert (np.diff(fraud[order]) <= 0).all()
+    assert (np.diff(ok[order]) >= 0).all()
+
+
+def test_a_label_that_is_not_there_cannot_be_ranked_for():
+    with pytest.raises(ValueError, match="pos_label='theft' is not among the labels fraud and ok"):
+        ranking_scores(GaussianNB().fit(X, words), X, "theft")
+
+
 def test_a_choice_among_searched_models_is_scored_on_the_rarer_label():
     search = GridSearchCV(GammaKNNClassifier(), {"k": [3]}, scoring="precision_at_10", cv=cv)
     alone = cross_val_score(GammaKNNClassifier(k=3), X, words, scoring="precision_at_10", cv=cv)

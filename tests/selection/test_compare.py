@@ -85,7 +85,8 @@ def test_a_scorer_of_ones_own_goes_by_its_name():
 
 def test_no_scorer_is_lost_to_another_of_the_same_name():
     metrics = [lambda model, X, y: 0.0, lambda model, X, y: 1.0]
-    assert set(compare(MODELS, X, y, cv=3, metrics=metrics).scores["value"]) == {0.0, 1.0}
+    found = compare(MODELS, X, y, cv=3, metrics=metrics)
+    assert [found.table(name)["mean"].unique().tolist() for name in found.metrics] == [[0], [1]]
 
 
 tables = st.integers(1, 6).flatmap(
@@ -189,6 +190,19 @@ def test_all_models_are_measured_on_the_same_positives():
     models = {"gamma": GammaKNNClassifier(), "logistic": LogisticRegression()}
     named = compare(models, X, words, cv=3, metrics="precision_at_10").by_fold()
     assert named.equals(compare(models, X, y, cv=3, metrics="precision_at_10").by_fold())
+
+
+def test_the_positive_label_can_be_named():
+    words = np.where(y, "fraud", "ok")
+    found = compare(MODELS, X, words, cv=3, metrics=["f1", "pos_at_top"], pos_label="ok")
+    expected = compare(MODELS, X, 1 - y, cv=3, metrics=["f1", "pos_at_top"], pos_label=1)
+    for metric in found.metrics:
+        assert found.by_fold(metric).equals(expected.by_fold(metric))
+
+
+def test_a_metric_that_was_not_measured_is_refused():
+    with pytest.raises(ValueError, match="'f3' was not measured; ap were"):
+        comparison({"a": [0.1]}).table("f3")
 
 
 def test_without_a_model_there_is_nothing_to_compare():

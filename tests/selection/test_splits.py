@@ -210,10 +210,10 @@ def test_newest_periods_drop_known_positives_with_named_labels():
     assert sets(split.split(np.zeros((4, 1)), ["fraud", "ok", "ok", "ok"])) == [({0, 1}, {3})]
 
 
-def test_a_missing_entity_makes_no_other_entity_known():
+def test_a_missing_entity_is_refused():
     entity = np.array([None, "a", "a", "b"], dtype=object)
     split = TemporalSplit(2, 0, 2, drop_known_positives=True, entity=entity)
-    with pytest.raises(ValueError, match="missing"):
+    with pytest.raises(ValueError, match="entity is missing in 1 rows"):
         next(split.split(np.zeros((4, 1)), [1, 0, 0, 0]))
 
 
@@ -319,6 +319,7 @@ THREE_DAYS = pd.date_range("2026-01-01", periods=3)
         (TemporalSplit("7D", 0, "7D", time=[1, 2]), TWO, "numbers; turn them into dates"),
         (TemporalSplit("7D", 0, "7D", time=[FIRST, None]), TWO, "time is missing in 1 rows"),
         (TemporalSplit("7D", 0, "7D", time=[FIRST, pd.NaT]), TWO, "time is missing in 1 rows"),
+        (TemporalSplit("7D", 0, "7D", time=["2026-01-01", ""]), TWO, "time is missing in 1 rows"),
         (TemporalSplit("7D", 0, "7D", time="when"), TWO, "no column 'when' for time="),
         (TemporalSplit("7D", 0, "7D", time="day"), table([FIRST]), "no column 'day' for time="),
         (TemporalSplit("7D", 0, "7D", time=[FIRST]), TWO, "time= has 1 entries for 2 rows"),

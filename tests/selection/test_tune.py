@@ -124,6 +124,10 @@ def test_a_finished_search_is_not_run_again(tmp_path):
     assert len(fits) == 9
 
 
+class OtherTree(DecisionTreeClassifier):
+    """Another classifier with the same parameters."""
+
+
 @pytest.mark.parametrize(
     "other",
     [
@@ -131,38 +135,39 @@ def test_a_finished_search_is_not_run_again(tmp_path):
         {"space": {"max_depth": (1, 8)}},
         {"random_state": 1},
         {"y": 1 - y},
+        {"X": X[::-1]},
+        {"cv": 4},
+        {"metric": "f2"},
+        {"estimator": DecisionTreeClassifier(random_state=0, criterion="entropy")},
+        {"estimator": OtherTree(random_state=0)},
     ],
-    ids=["range", "parameters", "seed", "labels"],
+    ids=["range", "space", "seed", "labels", "rows", "folds", "metric", "parameter", "class"],
 )
 def test_trials_of_another_search_are_refused(tmp_path, other):
     storage = tmp_path / "trials.db"
     search(n_trials=1, storage=storage)
-    with pytest.raises(ValueError, match=r"trials\.db holds trials of another space, seed or data"):
-        search(n_trials=2, storage=storage, **other)
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"metric": "f2"},
-        {"X": X[::-1]},
-        {"cv": 4},
-        {"estimator": DecisionTreeClassifier(random_state=0, criterion="entropy")},
-    ],
-    ids=["metric", "rows", "folds", "estimator"],
-)
-def test_trials_that_were_measured_otherwise_are_refused(tmp_path, other):
-    storage = tmp_path / "trials.db"
-    search(n_trials=1, storage=storage)
-    with pytest.raises(ValueError, match="holds trials of another"):
+    with pytest.raises(ValueError, match=r"trials\.db holds trials of another search"):
         search(n_trials=2, storage=storage, **other)
 
 
 def test_other_choices_are_another_space(tmp_path):
     storage = tmp_path / "trials.db"
     search(n_trials=1, storage=storage, space={"criterion": ["gini", "entropy"]})
-    with pytest.raises(ValueError, match="holds trials of another space"):
+    with pytest.raises(ValueError, match="holds trials of another search"):
         search(n_trials=2, storage=storage, space={"criterion": ["gini", "log_loss"]})
+
+
+def test_a_scorer_of_ones_own_is_known_again_by_another_process(tmp_path):
+    def define():
+        def leaves(model, X, y):
+            return float(model.get_n_leaves())
+
+        return leaves
+
+    here, there = define(), define()  # the same function at another place in memory
+    storage = tmp_path / "trials.db"
+    search(n_trials=2, metric=here, storage=storage)
+    assert same(search(n_trials=4, metric=there, storage=storage), search(n_trials=4, metric=here))
 
 
 def test_poor_trials_are_stopped_early():

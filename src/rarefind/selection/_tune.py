@@ -103,7 +103,8 @@ def tune(
     pairs = folds(X, labels, cv, groups=groups, random_state=random_state)
     study = _open_study(storage, prune)
     if storage is not None:
-        measured = (repr(estimator.get_params()), np.asarray(X), labels, pairs, repr(metric))
+        what = f"{type(estimator)} {estimator.get_params()} {_name_of(metric)}"
+        measured = (what, np.asarray(X), labels, pairs)
         asked = {
             "space": {name: repr(given) for name, given in space.items()},
             "seed": random_state,
@@ -147,6 +148,11 @@ def _open_study(storage: str | Path | None, prune: bool) -> optuna.Study:
         # Left by a search that was killed: it is run again under a new number.
         study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
     return study
+
+
+def _name_of(metric: Any) -> str:
+    """What a metric is called, in this process and in another."""
+    return str(getattr(metric, "__qualname__", metric))
 
 
 def _refuse_other_search(study: optuna.Study, storage: str | Path, asked: dict[str, Any]) -> None:
