@@ -221,3 +221,17 @@ def test_a_ranking_needs_two_classes(labels):
         ranking_scores(model, X)
     with pytest.raises(ValueError, match=f"needs two classes, and there are {number}"):
         get_scorer("average_precision")(model, X, labels)
+
+
+def test_mistakes_in_a_name_are_met_at_once():
+    with pytest.raises(ValueError, match="A budget is a number of checks"):
+        get_scorer("precision_at_0")
+    with pytest.raises(ValueError, match="Rankings are measured by average_precision"):
+        get_scorer("precision_at_the_top")
+
+
+def test_the_positive_label_can_be_said():
+    rows, labels = np.arange(10.0)[:, None], np.where(np.arange(10) > 6, "fraud", "ok")
+    model = LogisticRegression().fit(rows, labels)
+    assert get_scorer("average_precision", pos_label="fraud")(model, rows, labels) == 1
+    assert get_scorer("recall", pos_label="fraud")(model, rows, labels) == 1

@@ -40,7 +40,7 @@ def test_probabilities_of_the_other_class_stay_probabilities() -> None:
 
 
 def test_an_unknown_label_is_refused() -> None:
-    with pytest.raises(ValueError, match="'theft' is not among the estimator's labels fraud, hon"):
+    with pytest.raises(ValueError, match="'theft' is not among the labels fraud and honest"):
         scored(GaussianNB().fit(X, Y), X, "theft")
 
 

@@ -174,3 +174,8 @@ def test_the_model_given_is_not_fitted():
 def test_scores_need_two_classes():
     with pytest.raises(ValueError, match="needs two classes, and there are 3"):
         out_of_fold_scores(GaussianNB(), X, np.arange(80) % 3)
+
+
+def test_one_fold_holds_nothing_out():
+    with pytest.raises(ValueError, match="cv=1: rows are held out in at least 2 folds"):
+        folds(np.zeros((4, 1)), [0, 0, 1, 1], 1)

@@ -402,3 +402,13 @@ def test_the_kind_of_split_must_be_chosen():
     split.time, split.drop_known_positives = None, False
     with pytest.raises(TypeError, match="Use TemporalSplit or PrequentialSplit"):
         next(split.split(TWO))
+
+
+def test_a_period_of_time_names_its_unit():
+    with pytest.raises(ValueError, match='needs its unit, as in "7D"'):
+        next(TemporalSplit("7", "0D", "7", time=FOUR_WEEKS).split(np.zeros((28, 1))))
+
+
+def test_there_is_at_least_one_test_period():
+    with pytest.raises(ValueError, match="n_splits must be at least 1, not 0"):
+        next(PrequentialSplit(0, 7).split(np.zeros((28, 1))))

@@ -280,3 +280,8 @@ def test_the_progress_is_shown_when_asked(capsys):
     shown = capsys.readouterr().out
     assert "Tuning DecisionTreeClassifier" in shown
     assert "2/2" in shown
+
+
+def test_numpy_integers_are_whole_numbers():
+    found = search(space={"max_depth": (np.int64(1), np.int64(3))}, n_trials=2)
+    assert isinstance(found.params["max_depth"], int)

@@ -59,7 +59,8 @@ def bootstrap_interval(
     Returns
     -------
     Interval
-        ``value``, ``low``, ``high``. Resamples without any positive are left out.
+        ``value``, ``low``, ``high``. Resamples in which the measure is undefined, as average
+        precision is without a positive, are left out.
 
     Examples
     --------

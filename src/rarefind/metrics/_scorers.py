@@ -13,6 +13,7 @@ from rarefind._sklearn_compat import register_scorer
 from rarefind._typing import ArrayLike, Floats, Label, Table
 from rarefind.metrics import _ranking
 from rarefind.metrics._counts import confusion, count_metric
+from rarefind.metrics._inputs import budget
 
 _RANKING: dict[str, Callable[..., float]] = {
     "average_precision": _ranking.average_precision,
@@ -97,7 +98,9 @@ class Scorer:
         return float(metric(*map(np.asarray, counts)))
 
 
-def get_scorer(name: str | Callable[..., float], **params: Any) -> Callable[..., float]:
+def get_scorer(
+    name: str | Callable[..., float], *, pos_label: Label = None, **params: Any
+) -> Callable[..., float]:
     """A scorer for ``GridSearchCV(scoring=...)``, :func:`rarefind.selection.tune` and ``compare``.
 
     Parameters
@@ -106,6 +109,9 @@ def get_scorer(name: str | Callable[..., float], **params: Any) -> Callable[...,
         ``"average_precision"``, ``"pos_at_top"``, ``"precision_at_k"``, ``"recall_at_k"``,
         ``"lift_at_k"`` with ``k=...`` or as ``"precision_at_200"``, or any name that
         :func:`count_metric` knows. A callable ``(estimator, X, y)`` is returned as it is.
+    pos_label : label, default=None
+        The positive label; by default the estimator's ``pos_label_``, or the second of its
+        ``classes_``, which may not be the one you mean where labels are text.
     **params
         Parameters of the measure, such as ``k`` or ``beta``.
 
@@ -120,14 +126,17 @@ def get_scorer(name: str | Callable[..., float], **params: Any) -> Callable[...,
     at_number = re.fullmatch(r"((?:precision|recall|lift)_at_)(\d+)", name)
     if at_number:
         name, params = at_number[1] + "k", {"k": int(at_number[2]), **params}
-    if name in _RANKING:
-        if name.endswith("_at_k") and "k" not in params:
+    # A mistake is an error now, not in the middle of a search.
+    if name not in _RANKING:
+        try:
+            count_metric(name, **params)
+        except ValueError as error:
+            raise ValueError(f"{error} Rankings are measured by {', '.join(_RANKING)}.") from None
+    elif name.endswith("_at_k"):
+        if "k" not in params:
             raise ValueError(f"{name} needs a number of checks: k=200, or the name {name[:-1]}200.")
-    else:
-        count_metric(
-            name, **params
-        )  # an unknown name is an error now, not in the middle of a search
-    return Scorer(name, params)
+        budget(params["k"], 1e9)
+    return Scorer(name, params, pos_label)
 
 
 # With these registered, scoring="precision_at_100" works in scikit-learn once rarefind is imported.

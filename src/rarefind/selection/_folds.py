@@ -66,6 +66,8 @@ def folds(
 
 
 def _possible_folds(wanted: int, labels: Array, groups: ArrayLike | None) -> int:
+    if wanted < 2:
+        raise ValueError(f"cv={wanted}: rows are held out in at least 2 folds.")
     names, counts = np.unique(labels, return_counts=True)
     rarest = names[np.argmin(counts)]
     possible = int(counts.min())
@@ -73,7 +75,7 @@ def _possible_folds(wanted: int, labels: Array, groups: ArrayLike | None) -> int
     if groups is not None:
         possible = len(set(np.asarray(groups)[labels == rarest].tolist()))
         what = "group"
-    if min(wanted, possible) < 2:
+    if possible < 2:
         raise ValueError(
             f"Class {rarest!s} has {possible} {what}{'' if possible == 1 else 's'}: "
             "holding some out needs at least 2."

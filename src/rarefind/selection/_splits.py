@@ -91,8 +91,10 @@ class _TimeSplit(BaseCrossValidator):
             )
         return all(counted)
 
-    def _length(self, period: Period) -> Any:
+    def _length(self, period: Period) -> int:
         """A period on the clock: rows as they are, time in nanoseconds."""
+        if isinstance(period, str) and period.strip().isdigit():
+            raise ValueError(f'A period of time needs its unit, as in "{period.strip()}D".')
         length = int(period) if self._in_rows() else pd.Timedelta(period).value  # type: ignore[arg-type]
         if length < 0:
             raise ValueError(f"A period cannot be negative: {period}.")
@@ -276,6 +278,8 @@ class PrequentialSplit(_TimeSplit):
         delay, test = self._length(self.delay), self._length(self.test)
         if not test:
             raise ValueError("test must be longer than zero.")
+        if self.n_splits < 1:
+            raise ValueError(f"n_splits must be at least 1, not {self.n_splits}.")
         for back in range(self.n_splits, 0, -1):
             start = end - back * test
             cut = start - delay

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -216,9 +217,10 @@ def _distribution(given: Any) -> optuna.distributions.BaseDistribution:
     if isinstance(given, tuple) and len(given) in (2, 3):
         low, high, log = given[0], given[1], len(given) == 3
         if not log or given[2] == "log":
-            whole = isinstance(low, int) and isinstance(high, int)
-            kind = IntDistribution if whole else FloatDistribution
-            return kind(low, high, log=log)
+            whole = isinstance(low, Integral) and isinstance(high, Integral)
+            if whole:
+                return IntDistribution(int(low), int(high), log=log)
+            return FloatDistribution(float(low), float(high), log=log)
     raise ValueError(
         f'A space holds (low, high), (low, high, "log") or a list of choices, not {given!r}.'
     )
