@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -45,24 +44,37 @@ def folds(
         Only folds whose training part holds every class; an error when none is left.
     """
     labels = np.asarray(y)
-    if isinstance(cv, int | np.integer):
+    if not isinstance(cv, int | np.integer):
+        usable = _usable(check_cv(cv, labels, classifier=True), X, labels, groups)
+    elif groups is None:
         wanted = _possible_folds(int(cv), labels, groups)
-        kind = StratifiedKFold if groups is None else StratifiedGroupKFold
-        cv = kind(n_splits=wanted, shuffle=True, random_state=random_state)
-    splits: Iterable[tuple[Array, Array]] = check_cv(cv, labels, classifier=True).split(
-        X, labels, groups
-    )
-    with warnings.catch_warnings():
-        # A class rarer than the folds is met here on purpose.
-        warnings.filterwarnings("ignore", message="The least populated class")
-        pairs = [(np.asarray(train), np.asarray(test)) for train, test in splits]
-    n_classes = np.unique(labels).size
-    usable = [(a, b) for a, b in pairs if b.size and np.unique(labels[a]).size == n_classes]
+        usable = _usable(
+            StratifiedKFold(wanted, shuffle=True, random_state=random_state), X, labels
+        )
+    else:
+        wanted = _possible_folds(int(cv), labels, groups)
+        shuffled = StratifiedGroupKFold(wanted, shuffle=True, random_state=random_state)
+        # Older scikit-learn (seen: 1.7) may shuffle all groups of a class into one fold.
+        usable = _usable(shuffled, X, labels, groups) or _usable(
+            StratifiedGroupKFold(wanted), X, labels, groups
+        )
     if not usable:
         raise ValueError(
             "No fold leaves rows of every class to train on; give more rows or fewer folds."
         )
     return usable
+
+
+def _usable(
+    splitter: Any, X: Table, labels: Array, groups: ArrayLike | None = None
+) -> list[tuple[Ints, Ints]]:
+    """The folds with rows to test and rows of every class to train on."""
+    with warnings.catch_warnings():
+        # A class rarer than the folds is met here on purpose.
+        warnings.filterwarnings("ignore", message="The least populated class")
+        pairs = [(np.asarray(a), np.asarray(b)) for a, b in splitter.split(X, labels, groups)]
+    n_classes = np.unique(labels).size
+    return [(a, b) for a, b in pairs if b.size and np.unique(labels[a]).size == n_classes]
 
 
 def _possible_folds(wanted: int, labels: Array, groups: ArrayLike | None) -> int:
