@@ -126,3 +126,32 @@ def test_feature_differences_sum_to_the_distance(distance, power):
 def test_only_the_widest_gap_sets_the_chebyshev_distance():
     terms = feature_differences(np.zeros(3), np.array([[1.0, -4.0, 2.0]]), "chebyshev")
     assert terms.tolist() == [[0.0, 4.0, 0.0]]
+
+
+@pytest.mark.parametrize("spread", [1e3, 1e6, 1e8])
+def test_clusters_far_apart_are_searched_exactly(spread):
+    rng = np.random.default_rng(6)
+    points = rng.normal(size=(400, 12)) + spread * rng.choice([-1, 1], size=(400, 1))
+    points[:200] = points[200:]  # copies
+    found, _ = NeighborSearch(points).query(points, 3)
+    exact = np.sort(np.sqrt(((points[:, None] - points) ** 2).sum(axis=-1)), axis=1)[:, :3]
+    np.testing.assert_allclose(found, exact, rtol=1e-12)
+    alone = np.vstack([NeighborSearch(points).query(row[None], 3)[0] for row in points[:40]])
+    np.testing.assert_array_equal(found[:40], alone)
+
+
+def test_one_long_column_does_not_blur_the_others():
+    rng = np.random.default_rng(7)
+    points = np.column_stack([rng.normal(size=(500, 10)), 1e8 * rng.integers(0, 2, 500)])
+    found, _ = NeighborSearch(points[:400]).query(points[400:], 4)
+    exact = np.sort(cdist(points[400:], points[:400]), axis=1)[:, :4]
+    np.testing.assert_allclose(found, exact, rtol=1e-12)
+
+
+def test_many_ties_do_not_depend_on_the_other_queries():
+    rng = np.random.default_rng(8)
+    points = rng.integers(0, 2, size=(800, 10)) / np.sqrt(2)
+    search = NeighborSearch(points)
+    together, _ = search.query(points[:100], 5)
+    alone = np.vstack([search.query(points[[i]], 5)[0] for i in range(100)])
+    np.testing.assert_array_equal(together, alone)

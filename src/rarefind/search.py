@@ -11,7 +11,8 @@ from sklearn import config_context
 from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
-from rarefind._typing import Array, Floats, Ints
+from rarefind._pairs import nearest_on_all_cores, squared_distances
+from rarefind._typing import Array, Bools, Floats, Ints
 
 __all__ = ["DISTANCES", "NeighborSearch", "feature_differences"]
 
@@ -29,9 +30,10 @@ class NeighborSearch:
 
     Brute force on all cores, or a kd-tree where the points are many and the dimensions few
     (``benchmarks/search.py`` measures where it pays). Brute force finds Euclidean neighbours by
-    matrix products, which lose digits when points are close; so points far from the origin are
-    centred first, and the distances of the neighbours found are computed again by their definition.
-    A copy of a point is then at distance 0 exactly, and a distance does not depend on the other
+    matrix products, which lose digits when points are close. So points far from the origin are
+    centred first, the distances of the neighbours found are computed again by their definition, and
+    where an error bound does not prove that no nearer point was missed, the row is searched by the
+    definition. The result is exact, ties and copies included, and does not depend on the other
     queries of the call.
 
     Parameters
@@ -132,14 +134,29 @@ class NeighborSearch:
         if self._index is None:
             return _smallest(np.asarray(rows, dtype=float)[:, self._points], fetch)
         rows = self._embed(rows)
-        centred = rows if self._centre is None else rows - self._centre
-        found, at = self._index.kneighbors(centred, fetch)
         if self._by_products:
-            found = np.sqrt(((rows[:, None, :] - self._points[at]) ** 2).sum(axis=-1))
-            found, at = _sorted(found, at)
+            found, at = self._nearest_by_products(rows, fetch)
+        else:
+            found, at = self._index.kneighbors(rows, fetch)
         if self.distance == "cosine":
             found = found**2 / 2
         return found, at
+
+    def _nearest_by_products(self, rows: Floats, fetch: int) -> tuple[Floats, Ints]:
+        """Euclidean neighbours: candidates by matrix products, then proved or searched again."""
+        assert self._index is not None
+        centred = rows if self._centre is None else rows - self._centre
+        # One more than wanted shows how far away the points are that were not fetched.
+        rough, at = self._index.kneighbors(centred, min(fetch + 1, self.size))
+        found, at = _sorted(squared_distances(rows, self._points, at), at)
+        found, at = found[:, :fetch], at[:, :fetch]
+        if fetch < self.size:
+            doubtful = _is_doubtful(centred, rough[:, -1], found[:, -1])
+            if doubtful.any():
+                found[doubtful], at[doubtful] = nearest_on_all_cores(
+                    rows[doubtful], self._points, fetch, self.n_jobs
+                )
+        return np.sqrt(found), at
 
     def _embed(self, rows: Array) -> Array:
         if self.distance == "precomputed":
@@ -180,6 +197,18 @@ def _is_far_from_origin(points: Floats) -> bool:
     mean = points.mean(axis=0)
     square = np.einsum("ij,ij->j", points, points) / len(points)
     return bool(np.sum(mean**2) > 100 * np.sum(np.maximum(square - mean**2, 0.0)))
+
+
+def _is_doubtful(rows: Floats, rough: Floats, squared: Floats) -> Bools:
+    """Where rounding of the products may have hidden a nearer point.
+
+    A point that was not fetched has a rough distance of at least ``rough``; nearer than the last
+    one found it would lie within that distance of the row, which bounds its length and so the
+    error of its products.
+    """
+    length = np.sqrt((rows**2).sum(axis=1))
+    error = (rows.shape[1] + 8) * np.finfo(float).eps * (2 * length + np.sqrt(squared)) ** 2
+    return np.asarray(rough**2 - error < squared)
 
 
 def _directions(rows: Floats) -> Floats:

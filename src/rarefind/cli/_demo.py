@@ -1,140 +1,224 @@
-"""``rarefind demo``: from a table to a ranked list with reasons, in one command."""
+"""``rarefind demo``: from simulated payments to a ranked day with reasons, in one command."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
-
-from rarefind.cli._files import written_whole
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from rarefind.rules import Reason
+    from rarefind._typing import Bools, Floats
+    from rarefind.model import TableModel
+
+_TERMINALS_A_CUSTOMER = 2
+_TRAIN, _DELAY, _TEST = 35, 7, 14  # days; those before fill the longest windows of the features
+
+
+class Ranking(NamedTuple):
+    """Scores of the test period by one model, and what its daily lists are worth."""
+
+    name: str
+    score: Floats
+    average_precision: float
+    daily: pd.DataFrame  # a row a day: day, checks, hits, money
+
+
+class Demo(NamedTuple):
+    """All that the demo found, for the terminal, the report and machines."""
+
+    learned_from: dict[str, int]
+    ranked: dict[str, Any]
+    budget: int
+    rankings: list[Ranking]
+    test: pd.DataFrame
+    truth: Bools
+    model: TableModel
+    day: str
+    listed: pd.DataFrame
 
 
 def demo(
-    data: Annotated[str, typer.Option(help="A KEEL data set.")] = "yeast5",
-    budget: Annotated[str, typer.Option(help="Checks you can afford: 20 or 2%.")] = "20",
-    picture: Annotated[
-        Path | None, typer.Option(help="Save the budget curve here (.png, .svg).")
-    ] = None,
+    budget: Annotated[
+        int, typer.Option(min=1, help="Customers that can be checked in a day.")
+    ] = 20,
+    report: Annotated[Path, typer.Option(help="Where to write the HTML report.")] = Path(
+        "rarefind-demo.html"
+    ),
+    customers: Annotated[int, typer.Option(min=50, help="Customers to simulate.")] = 2_000,
+    days: Annotated[int, typer.Option(min=60, help="Days to simulate.")] = 90,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
-    """Rank a data set: learn from 60 % of it, and list the rest with reasons."""
-    from sklearn.model_selection import train_test_split
+    """Simulate card payments, learn in time order, and rank a day of them with reasons."""
+    from rarefind.cli._report import write_report
+    from rarefind.cli._steps import steps
 
-    from rarefind.data import load_keel
-    from rarefind.metrics import budget as checks_of
-    from rarefind.neighbors import GammaKNNClassifier
-
-    X, y = load_keel(data)
-    train, test, known, truth = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
-    k = int(checks_of(budget, len(test)))
-    mean, spread = train.mean(), train.std().replace(0, 1)
-    model = GammaKNNClassifier().fit((train - mean) / spread, known)
-    rows = (test - mean) / spread
-    priority = model.priority(rows)
-    top = (-priority).argsort(kind="stable")[:k]
-    found = {
-        "data": data,
-        "learned_from": {"rows": len(train), "positives": int(known.sum())},
-        "gamma": model.gamma_,
-        "ranked": {"rows": len(test), "positives": int(truth.sum())},
-        "budget": k,
-        **_worth(truth, priority, k),
-    }
-    reasons = model.explain(rows.iloc[top])
-    listed = _listed(top, test, truth, model.predict_proba(rows)[:, 1], reasons, mean, spread)
-    if picture is not None:
-        _draw(truth, priority, k, picture)
+    if not report.parent.is_dir():
+        raise ValueError(f"There is no folder {report.parent} to write the report to.")
+    with steps(quiet=as_json) as say:
+        found = run(budget, customers, days, seed, say)
+        say("Writing the report")
+        write_report(found, report)
     if as_json:
-        typer.echo(json.dumps({**found, "list": listed}, indent=2))
+        typer.echo(json.dumps(_for_machines(found), indent=2))
     else:
-        _print(found, listed, picture)
+        _print(found, report)
 
 
-def _worth(truth: Any, priority: Any, k: int) -> dict[str, Any]:
-    from rarefind.metrics import (
-        average_precision,
-        bootstrap_interval,
-        lift_at_k,
-        precision_at_k,
-        recall_at_k,
+def run(budget: int, customers: int, days: int, seed: int, say: Any) -> Demo:
+    """Simulate, learn, rank."""
+    from xgboost import XGBClassifier
+
+    from rarefind.model import TableModel
+    from rarefind.neighbors import GammaKNNClassifier
+    from rarefind.selection import PrequentialSplit
+
+    say(f"Simulating {days} days of {customers:,} customers")
+    table = _table(customers, days, seed, say)
+    split = PrequentialSplit(
+        n_splits=1,
+        test=f"{_TEST}D",
+        delay=f"{_DELAY}D",
+        train=f"{_TRAIN}D",
+        time="time",
+        entity="customer",
+        drop_known_positives=True,
+    )
+    known, ahead = next(split.split(table, table["fraud"]))
+    train, test = table.iloc[known], table.iloc[ahead]
+
+    say(f"Fitting γk-NN to {len(train):,} payments")
+    model = TableModel(
+        GammaKNNClassifier(random_state=0, max_queries=20_000),
+        target="fraud",
+        positive=1,
+        time="time",
+        entity="customer",
+        amount="amount",
+        id="transaction_id",
+        drop=["terminal"],
+    ).fit(train)
+    say("Fitting a plain XGBoost")
+    columns = list(model.encoder_.columns_)
+    plain = XGBClassifier(n_estimators=300, max_depth=6, learning_rate=0.1, tree_method="hist")
+    plain.fit(train[columns], train["fraud"])
+
+    say(f"Ranking {len(test):,} payments of the last {_TEST} days")
+    rankings = [
+        _ranking("γk-NN", model.priority(test), test, budget),
+        _ranking("XGBoost", plain.predict_proba(test[columns])[:, 1].astype(float), test, budget),
+    ]
+    day = test["time"].dt.normalize().max()
+    listed = model.rank(test[test["time"].dt.normalize() == day], budget, one_per=True)
+    return Demo(
+        learned_from={"rows": len(train), "positives": int(train["fraud"].sum())},
+        ranked={"rows": len(test), "positives": int(test["fraud"].sum()), "days": _TEST},
+        budget=budget,
+        rankings=rankings,
+        test=test,
+        truth=(test["fraud"] == 1).to_numpy(),
+        model=model,
+        day=f"{day:%Y-%m-%d}",
+        listed=listed.assign(fraud=test.loc[listed.index, "fraud"]),
     )
 
-    hits = bootstrap_interval(precision_at_k, truth, priority, k=k, random_state=0)
+
+def _table(customers: int, days: int, seed: int, say: Any) -> pd.DataFrame:
+    from rarefind.data import simulate_transactions, transaction_features
+
+    terminals = _TERMINALS_A_CUSTOMER * customers
+    payments = simulate_transactions(customers, terminals, days, random_state=seed)
+    say(f"Building features of {len(payments):,} payments")
+    features = transaction_features(payments, delay=f"{_DELAY}D")
+    names = ["transaction_id", "time", "customer", "terminal", "fraud"]
+    return features.join(payments[names])
+
+
+def _ranking(name: str, score: Floats, test: pd.DataFrame, budget: int) -> Ranking:
+    from rarefind.metrics import average_precision
+
+    return Ranking(
+        name, score, average_precision(test["fraud"], score), _daily(score, test, budget)
+    )
+
+
+def _daily(score: Floats, test: pd.DataFrame, budget: int) -> pd.DataFrame:
+    """Each day the customers with the highest scores are checked, once found no more."""
+    from rarefind.metrics import entity_alerts
+
+    day = test["time"].dt.normalize().rename("day")
+    alerts = entity_alerts(test["fraud"], score, test["customer"], day, budget)
+    at_stake = (test["amount"] * test["fraud"]).groupby([day, test["customer"]]).sum()
+    found = alerts.join(at_stake.rename("money"), on=["day", "entity"])
+    daily = found.groupby("day").agg(
+        checks=("hit", "size"), hits=("hit", "sum"), money=("money", "sum")
+    )
+    return daily.reset_index()
+
+
+def _for_machines(found: Demo) -> dict[str, Any]:
     return {
-        "hits": precision_at_k(truth, priority, k) * k,
-        "hits_interval": [hits.low * k, hits.high * k],
-        "share_of_positives_found": recall_at_k(truth, priority, k),
-        "times_better_than_blind": lift_at_k(truth, priority, k),
-        "average_precision": average_precision(truth, priority),
+        "learned_from": found.learned_from,
+        "ranked": found.ranked,
+        "budget_a_day": found.budget,
+        "models": {r.name: worth(r) for r in found.rankings},
+        "day": found.day,
+        "list": json.loads(found.listed.to_json(orient="records", date_format="iso")),
     }
 
 
-def _listed(
-    top: Any,
-    test: pd.DataFrame,
-    truth: Any,
-    probability: Any,
-    reasons: list[Reason],
-    mean: pd.Series[float],
-    spread: pd.Series[float],
-) -> list[dict[str, Any]]:
-    """The list, its reasons in the units of the table."""
-    rows = []
-    for rank, (i, reason) in enumerate(zip(top, reasons, strict=True), start=1):
-        because = []
-        for c in reason.because[:3]:
-            known = c.value * spread[c.feature] + mean[c.feature]
-            because.append(f"{c.feature} {test[c.feature].iloc[i]:.3g} ≈ {known:.3g}")
-        rows.append(
-            {
-                "rank": rank,
-                "row": int(test.index[i]),
-                "probability": float(probability[i]),
-                "positive": bool(truth.iloc[i]),
-                "because": because,
-            }
-        )
-    return rows
+def worth(ranking: Ranking) -> dict[str, float]:
+    """What a model's daily lists find in all."""
+    checks, hits = int(ranking.daily["checks"].sum()), int(ranking.daily["hits"].sum())
+    return {
+        "average_precision": round(ranking.average_precision, 4),
+        "checks": checks,
+        "hits": hits,
+        "hits_per_check": round(hits / checks, 4),
+        "money": round(float(ranking.daily["money"].sum()), 2),
+    }
 
 
-def _draw(truth: Any, priority: Any, k: int, picture: Path) -> None:
-    from rarefind.plots import BudgetCurveDisplay
-
-    display = BudgetCurveDisplay.from_predictions(truth, priority, budget=k, name="γk-NN")
-    with written_whole(picture) as part:
-        display.figure_.savefig(part, dpi=150, bbox_inches="tight")
-
-
-def _print(found: dict[str, Any], listed: list[dict[str, Any]], picture: Path | None) -> None:
+def _print(found: Demo, report: Path) -> None:
     from rich.console import Console
     from rich.table import Table
 
     console = Console()
-    learned, ranked = found["learned_from"], found["ranked"]
-    low, high = found["hits_interval"]
+    learned, ranked = found.learned_from, found.ranked
     console.print(
-        f"[bold]{found['data']}[/]: learned from {learned['rows']} rows with "
-        f"{learned['positives']} positives (γ = {found['gamma']:.2f}), "
-        f"ranked {ranked['rows']} rows that were kept out."
+        f"Learned from {learned['rows']:,} payments, {learned['positives']} of them fraud; a week "
+        f"of delay; ranked {ranked['rows']:,} payments of {ranked['days']} days with "
+        f"{ranked['positives']} frauds."
     )
-    table = Table("rank", "row", "probability", "is it?", "because it is like a known positive in")
-    for row in listed:
-        verdict = "[green]positive[/]" if row["positive"] else "no"
-        chance = f"{100 * row['probability']:.0f} %"
-        table.add_row(str(row["rank"]), str(row["row"]), chance, verdict, ", ".join(row["because"]))
+    table = Table(title=f"γk-NN: the {found.budget} customers to check on {found.day}")
+    for column in ("", "customer", "amount", "chance", "fraud?", "because"):
+        table.add_column(column, overflow="fold")
+    for _, row in found.listed.iterrows():
+        because = str(row["reason"]).partition("because ")[2].partition(";")[0].split(", ")[:3]
+        table.add_row(
+            str(row["rank"]),
+            str(row["customer"]),
+            f"{row['amount']:.2f}",
+            f"{100 * row['probability']:.0f} %",
+            "[green]yes[/]" if row["fraud"] else "no",
+            ", ".join(because),
+        )
     console.print(table)
-    console.print(
-        f"{found['budget']} checks find {found['hits']:.0f} positives "
-        f"(95 % of resamples: {low:.0f} to {high:.0f}), "
-        f"{100 * found['share_of_positives_found']:.0f} % of all {ranked['positives']}: "
-        f"{found['times_better_than_blind']:.0f} times as many as blind checks would."
-    )
-    if picture is not None:
-        console.print(f"The budget curve is in {picture}.")
+    bought = Table(title=f"What {found.budget} checks a day buy in {ranked['days']} days")
+    for column in ("model", "average precision", "checks", "frauds found", "money found"):
+        bought.add_column(column)
+    for ranking in found.rankings:
+        w = worth(ranking)
+        bought.add_row(
+            ranking.name,
+            f"{w['average_precision']:.3f}",
+            f"{w['checks']:.0f}",
+            f"{w['hits']:.0f}",
+            f"{w['money']:,.0f}",
+        )
+    console.print(bought)
+    console.print(f"The report is in {report}.")

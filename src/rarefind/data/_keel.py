@@ -14,7 +14,7 @@ import pandas as pd
 _POSITIVE = "positive"
 
 
-class Keel(NamedTuple):
+class LabelledTable(NamedTuple):
     """A table and its labels."""
 
     X: pd.DataFrame
@@ -33,7 +33,7 @@ def list_keel() -> list[str]:
     return sorted(_files())
 
 
-def load_keel(name: str, *, numeric: bool = True) -> Keel:
+def load_keel(name: str, *, numeric: bool = True) -> LabelledTable:
     """Open a KEEL data set: a table of features and labels 1 (positive) and 0.
 
     Parameters
@@ -74,7 +74,7 @@ def load_keel(name: str, *, numeric: bool = True) -> Keel:
             if nominal
             else X.astype(float)
         )
-    return Keel(X, y)
+    return LabelledTable(X, y)
 
 
 @functools.cache

@@ -15,7 +15,11 @@ from rarefind.metrics._counts import (
     g_mean,
     g_measure,
 )
-from rarefind.metrics._entities import entity_precision_at_k, entity_precision_by_day
+from rarefind.metrics._entities import (
+    entity_alerts,
+    entity_precision_at_k,
+    entity_precision_by_day,
+)
 from rarefind.metrics._inputs import budget
 from rarefind.metrics._ranking import (
     amount_at_k,
@@ -49,6 +53,7 @@ __all__ = [
     "budget",
     "confusion",
     "count_metric",
+    "entity_alerts",
     "entity_precision_at_k",
     "entity_precision_by_day",
     "f_beta",

@@ -65,8 +65,36 @@ def entity_precision_by_day(
     pos_label: Label = None,
 ) -> Floats:
     """The daily values behind :func:`entity_precision_at_k`, in the order of the days."""
+    alerts = entity_alerts(y_true, score, entity, day, k, pos_label=pos_label)
+    return alerts.groupby("day", sort=True)["hit"].mean().to_numpy(dtype=np.float64)
+
+
+def entity_alerts(
+    y_true: ArrayLike,
+    score: ArrayLike,
+    entity: ArrayLike,
+    day: ArrayLike,
+    k: int,
+    *,
+    pos_label: Label = None,
+) -> pd.DataFrame:
+    """The alerts of each day, by the rules of :func:`entity_precision_at_k`.
+
+    Returns
+    -------
+    DataFrame
+        ``day``, ``entity``, ``score`` (its best of the day) and ``hit``, in the order of the lists.
+        A day on which everybody seen is known already has no alerts.
+
+    Examples
+    --------
+    >>> from rarefind.metrics import entity_alerts
+    >>> alerts = entity_alerts([1, 0, 1], [0.9, 0.3, 0.2], ["a", "b", "a"], [1, 1, 2], k=2)
+    >>> alerts[["day", "entity", "hit"]].values.tolist()
+    [[1, 'a', True], [1, 'b', False]]
+    """
     positive, scores = is_positive(y_true, pos_label), as_scores(score)
-    entities = pd.factorize(column_or_1d(entity), sort=True)[0]
+    entities, names = pd.factorize(column_or_1d(entity), sort=True)
     days, day_names = pd.factorize(column_or_1d(day), sort=True)
     check_consistent_length(positive, scores, entities, days)
     if not positive.size:
@@ -79,14 +107,14 @@ def entity_precision_by_day(
 
     starts = np.searchsorted(best["day"].to_numpy(), np.arange(len(day_names) + 1))
     cases, hits = best["entity"].to_numpy(), best["hit"].to_numpy()
-    known = np.zeros(entities.max() + 1, dtype=bool)
-    daily = []
+    known = np.zeros(len(names), dtype=bool)
+    alerted = []
     for start, stop in pairwise(starts):
         left = np.flatnonzero(~known[cases[start:stop]]) + start
-        if not left.size:
-            continue  # everybody seen that day is known already: no check is made
-        alerted = left[: int(budget(k, left.size))]
-        found = alerted[hits[alerted]]
-        daily.append(found.size / alerted.size)
-        known[cases[found]] = True
-    return np.asarray(daily)
+        today = left[: int(budget(k, left.size))] if left.size else left
+        known[cases[today[hits[today]]]] = True
+        alerted.append(today)
+    alerts = best.iloc[np.concatenate(alerted)].reset_index(drop=True)
+    return alerts.assign(
+        day=np.asarray(day_names)[alerts["day"]], entity=np.asarray(names)[alerts["entity"]]
+    )

@@ -159,5 +159,9 @@ class Calibration(NamedTuple):
 
 
 def _squash(score: Floats) -> Floats:
-    """log s, flattening beyond a ratio of a thousand: a copy of a known row is no certainty."""
-    return np.asarray(np.log(score + 1e-3) - np.log1p(1e-3 * score))
+    """log s, flattening beyond a ratio of a thousand: a copy of a known row is no certainty.
+
+    It is log((s + ε)/(1 + εs)) for ε = 1/1000, in a form that never falls by rounding.
+    """
+    end = 1e3
+    return np.asarray(np.log(end) + np.log1p(-(end - 1 / end) / (score + end)))

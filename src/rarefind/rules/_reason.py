@@ -39,9 +39,11 @@ class Similar:
     #: Row number in the table the model was fitted on; -1 for a synthetic positive.
     row: int
     distance: float
+    #: What the row is called, where its table has a column for that.
+    name: str = ""
 
     def __str__(self) -> str:
-        name = "a synthetic positive" if self.row < 0 else f"row {self.row}"
+        name = self.name or ("a synthetic positive" if self.row < 0 else f"row {self.row}")
         return f"{name} (distance {short(self.distance)})"
 
 

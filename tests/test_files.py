@@ -1,6 +1,6 @@
 import pytest
 
-from rarefind.cli._files import written_whole
+from rarefind._files import written_whole
 
 
 def stop_half_way(path):

@@ -1,0 +1,99 @@
+"""The demo's report: one HTML file that needs no network to open."""
+
+from __future__ import annotations
+
+import base64
+import io
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rarefind._files import written_whole
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from rarefind.cli._demo import Demo
+
+
+def write_report(found: Demo, path: Path) -> None:
+    """Write the report; the file is whole or not there."""
+    from jinja2 import Environment
+
+    from rarefind.cli._demo import worth
+
+    template = files("rarefind.cli").joinpath("demo.html").read_text(encoding="utf-8")
+    page = Environment(autoescape=True).from_string(template)
+    text = page.render(
+        found=found,
+        card=found.model.card(),
+        worth={ranking.name: worth(ranking) for ranking in found.rankings},
+        rows=found.listed.to_dict(orient="records"),
+        pictures={
+            "budget": _picture(budget_picture(found)),
+            "scores": _picture(_scores(found)),
+            "daily": _picture(_daily(found)),
+        },
+    )
+    with written_whole(path) as part:
+        part.write_text(text, encoding="utf-8")
+
+
+def _axes() -> tuple[Any, Any]:
+    """A figure of its own: no window system and no global state."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+    return figure, figure.add_subplot()
+
+
+def budget_picture(found: Demo) -> Figure:
+    """What each number of payments checked finds, by both models."""
+    from rarefind.plots import BudgetCurveDisplay
+
+    figure, ax = _axes()
+    checks = found.budget * found.ranked["days"]
+    for ranking in found.rankings:
+        BudgetCurveDisplay.from_predictions(
+            found.truth, ranking.score, budget=checks, name=ranking.name, ax=ax
+        )
+    return figure
+
+
+def _scores(found: Demo) -> Figure:
+    from rarefind.plots import ScoreHistogramDisplay
+
+    figure, ax = _axes()
+    first = found.rankings[0]
+    threshold = found.model.estimator_.threshold_
+    ScoreHistogramDisplay.from_predictions(
+        found.truth, first.score, threshold=threshold, name=first.name, ax=ax
+    )
+    return figure
+
+
+def _daily(found: Demo) -> Figure:
+    from rarefind.plots._axes import MODEL_COLOURS, in_percent, tidy
+
+    figure, ax = _axes()
+    for ranking, colour in zip(found.rankings, MODEL_COLOURS, strict=False):
+        share = ranking.daily["hits"] / ranking.daily["checks"]
+        ax.plot(ranking.daily["day"], share, "o-", color=colour, label=ranking.name)
+    tidy(ax)
+    ax.set_ylim(0, 1)
+    in_percent(ax.yaxis)
+    ax.set_ylabel("Share of the checked customers with a fraud")
+    ax.set_title(f"Precision of {found.budget} checks, day by day")
+    ax.tick_params(axis="x", rotation=30)
+    ax.legend(frameon=False)
+    return figure
+
+
+def _picture(figure: Figure) -> str:
+    """The figure as text for an ``img``: the same bytes every time."""
+    import matplotlib as mpl
+
+    buffer = io.BytesIO()
+    with mpl.rc_context({"svg.hashsalt": "rarefind"}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
+    return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode()

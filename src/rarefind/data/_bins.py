@@ -1,0 +1,196 @@
+"""Bins that see the positives: cuts where the few positives lie, not only where the rows are many."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, _fit_context
+from sklearn.utils import ClassifierTags
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from rarefind._typing import ArrayLike, Bools, Floats, Label, Table
+
+
+class PositiveAwareBinner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Turn columns into bin codes, with cuts that separate the positives.
+
+    Histogram boosters cut each column at quantiles of all rows; with one positive in a thousand the
+    rows that matter share a bin with thousands of others. Here a column is cut at quantiles of the
+    positives, at quantiles of the negatives, and ever more finely towards both ends, where the
+    unusual lies.
+
+    A code is the number of cuts at or below the value, so ``code >= c`` means
+    ``value >= cuts_[column][c - 1]``; :meth:`inverse` gives that value. Missing values stay missing.
+
+    Parameters
+    ----------
+    n_positive : int, default=150
+        Quantiles of the positives; no more than there are different ones.
+    n_negative : int, default=200
+        Quantiles of the negatives.
+    n_extreme : int, default=24
+        Quantiles of all rows at each end, spaced evenly in the logarithm of what lies beyond.
+    max_bins : int, default=512
+        Most bins of a column; beyond it, cuts are left out evenly.
+    pos_label : label, default=None
+        The positive label; by default the rarer one.
+
+    Attributes
+    ----------
+    cuts_ : list of ndarray
+        The cuts of each column, rising, each between two values seen in the fit.
+    pos_label_ : label
+        The positive label.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rarefind.data import PositiveAwareBinner
+    >>> amount = np.r_[np.arange(1000.0), 221.5, 222.5][:, None]
+    >>> fraud = np.r_[np.zeros(1000), 1, 1]
+    >>> binner = PositiveAwareBinner(n_negative=4, n_extreme=0).fit(amount, fraud)
+    >>> [round(float(c), 2) for c in binner.cuts_[0]]
+    [221.25, 221.75, 222.25, 222.75, 249.5, 499.5, 749.5]
+    >>> binner.transform([[221.5], [900.0]]).tolist()
+    [[1.0], [7.0]]
+    >>> binner.inverse(0, 1)
+    221.25
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "n_positive": [Interval(Integral, 0, None, closed="left")],
+        "n_negative": [Interval(Integral, 0, None, closed="left")],
+        "n_extreme": [Interval(Integral, 0, None, closed="left")],
+        "max_bins": [Interval(Integral, 2, None, closed="left")],
+        "pos_label": "no_validation",
+    }
+
+    cuts_: list[Floats]
+    pos_label_: Label
+
+    def __init__(
+        self,
+        *,
+        n_positive: int = 150,
+        n_negative: int = 200,
+        n_extreme: int = 24,
+        max_bins: int = 512,
+        pos_label: Label = None,
+    ) -> None:
+        self.n_positive = n_positive
+        self.n_negative = n_negative
+        self.n_extreme = n_extreme
+        self.max_bins = max_bins
+        self.pos_label = pos_label
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Table, y: ArrayLike) -> Self:
+        """Find the cuts.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The rows; missing values are passed over.
+        y : array-like of shape (n,)
+            The labels, of two classes.
+
+        Returns
+        -------
+        self
+        """
+        X, y = validate_data(
+            self, X, y, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2
+        )
+        labels, codes = np.unique(y, return_inverse=True)
+        if labels.size != 2:
+            raise ValueError(
+                f"Bins that see the positives need two classes; y holds {labels.size}."
+            )
+        first, second = np.bincount(codes)
+        rarer = labels[0] if first < second else labels[1]
+        self.pos_label_ = rarer if self.pos_label is None else self.pos_label
+        if self.pos_label_ not in labels:
+            raise ValueError(f"pos_label={self.pos_label!r} is not among the labels.")
+        positive = np.asarray(y) == self.pos_label_
+        self.cuts_ = [self._cuts(column, positive) for column in X.T]
+        return self
+
+    def transform(self, X: Table) -> Floats:
+        """Codes of the values: whole numbers from 0, NaN where the value is missing."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
+        codes = np.empty(X.shape)
+        for j, cuts in enumerate(self.cuts_):
+            codes[:, j] = np.searchsorted(cuts, X[:, j], side="right")
+        codes[np.isnan(X)] = np.nan
+        return codes
+
+    def inverse(self, column: int, code: float) -> float:
+        """The smallest value with this code or a higher one, in the column's own units.
+
+        Parameters
+        ----------
+        column : int
+            Which column.
+        code : float
+            A code, or a threshold between two codes as trees on codes have it: ``code >= 2.5``
+            is ``code >= 3``.
+
+        Returns
+        -------
+        float
+            ``-inf`` for code 0, which every value has or exceeds; ``inf`` beyond the last code.
+        """
+        cuts = self.cuts_[column]
+        place = int(np.ceil(code))
+        if place <= 0:
+            return -np.inf
+        return float(cuts[place - 1]) if place <= cuts.size else np.inf
+
+    def _cuts(self, column: Floats, positive: Bools) -> Floats:
+        known = ~np.isnan(column)
+        values = np.unique(column[known])
+        if values.size < 2:
+            return np.empty(0)
+        wanted = np.concatenate(
+            [
+                _quantiles(column[known & positive], self.n_positive),
+                _quantiles(column[known & ~positive], self.n_negative),
+                _tails(column[known], self.n_extreme),
+            ]
+        )
+        # A cut lies half-way below the value it is taken from: no value of the fit is on a cut.
+        place = np.unique(np.searchsorted(values, wanted, side="left"))
+        place = place[(place > 0) & (place < values.size)]
+        if place.size >= self.max_bins:
+            place = place[np.linspace(0, place.size - 1, self.max_bins - 1).round().astype(int)]
+        below, above = values[place - 1], values[place]
+        middle = below / 2 + above / 2
+        return np.unique(np.where(middle > below, middle, above))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = True
+        # It learns from two classes, as a classifier would.
+        tags.classifier_tags = ClassifierTags(multi_class=False)
+        return tags
+
+
+def _quantiles(values: Floats, n: int) -> Floats:
+    """About ``n`` quantiles; each value itself, and what follows it, where there are no more."""
+    distinct = np.unique(values)
+    if distinct.size <= n:
+        return np.concatenate([distinct, np.nextafter(distinct, np.inf)])
+    return np.quantile(values, np.arange(1, n) / n) if n > 1 else np.empty(0)
+
+
+def _tails(values: Floats, n: int) -> Floats:
+    """Quantiles towards both ends, down to a single row."""
+    if not n or values.size < 2:
+        return np.empty(0)
+    beyond = np.geomspace(1 / values.size, 0.05, n)
+    return np.quantile(values, np.concatenate([beyond, 1 - beyond]))

@@ -1,0 +1,147 @@
+"""Delimited text: its encoding, separator and header, its rows in batches, and its faults."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import itertools
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.csv
+
+SEPARATORS = (",", ";", "\t", "|")
+_SAMPLE_LINES = 200
+_BLOCK = 1 << 23
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a file of delimited text is written."""
+
+    path: Path
+    encoding: str
+    separator: str
+    names: list[str]
+    header_lines: int
+
+    def rows(self) -> Iterator[Any]:
+        """Record batches of text, as the file has them; a ragged row is an error."""
+        options = {
+            "read_options": pa.csv.ReadOptions(
+                column_names=self.names,
+                skip_rows=self.header_lines,
+                encoding="utf8" if self.encoding == "utf-8-sig" else self.encoding,
+                block_size=_BLOCK,
+            ),
+            "parse_options": pa.csv.ParseOptions(delimiter=self.separator, newlines_in_values=True),
+            "convert_options": pa.csv.ConvertOptions(
+                column_types=dict.fromkeys(self.names, pa.string()), strings_can_be_null=False
+            ),
+        }
+        try:
+            # A file object, not a path: Arrow would look at the name again to unpack it.
+            with _open(self.path) as file, pa.csv.open_csv(file, **options) as batches:
+                yield from batches
+        except pa.ArrowInvalid as error:
+            raise ValueError(_fault(self, error)) from None
+
+
+def layout(path: Path) -> Layout:
+    """Find out how a file is written; an empty file or a doubtful header is an error."""
+    encoding = _encoding(path)
+    with _text(path, encoding) as file:
+        sample = list(itertools.islice(file, _SAMPLE_LINES))
+    if not any(line.strip() for line in sample):
+        raise ValueError(f"{path} is empty: it needs a line of column names and rows below it.")
+    separator = sniff(sample)
+    reader = csv.reader(sample, delimiter=separator)
+    header = next(row for row in reader if any(field.strip() for field in row))
+    names = [name.strip() or f"column {i}" for i, name in enumerate(header, start=1)]
+    refuse_duplicates(path, names)
+    return Layout(path, encoding, separator, names, reader.line_num)
+
+
+def sniff(sample: list[str]) -> str:
+    """The separator that cuts most of the first lines into as many fields as the header has."""
+    return max(SEPARATORS, key=lambda separator: _agreement(sample, separator))
+
+
+def refuse_duplicates(path: Path, names: list[str]) -> None:
+    """Two columns of one name cannot be told apart."""
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise ValueError(
+            f"{path} has more than one column named {', '.join(map(repr, twice))}: "
+            "give each column a name of its own."
+        )
+
+
+def _agreement(sample: list[str], separator: str) -> tuple[bool, float, int]:
+    try:
+        widths = [len(row) for row in csv.reader(sample, delimiter=separator) if row]
+    except csv.Error:
+        return False, 0.0, 0
+    # The last row may be cut off inside quotes.
+    rows = widths[1:-1] if len(sample) == _SAMPLE_LINES else widths[1:]
+    same = sum(width == widths[0] for width in rows) / max(len(rows), 1)
+    return widths[0] > 1, same, widths[0]
+
+
+def _fault(written: Layout, error: Exception) -> str:
+    """Say what Arrow could not read: it does not count lines, so the file is read once more."""
+    width, last_line = len(written.names), 0
+    with _text(written.path, written.encoding) as file:
+        reader = csv.reader(file, delimiter=written.separator)
+        try:
+            for row in reader:
+                if row and len(row) != width:
+                    return (
+                        f"Line {last_line + 1} of {written.path} has {_fields(len(row))} where the "
+                        f"header has {width}: correct the line, or quote the fields that hold the "
+                        f"separator {written.separator!r}."
+                    )
+                last_line = reader.line_num
+        except csv.Error as fault:
+            error = fault
+    return f"{written.path} cannot be read as a table after line {last_line}: {error}."
+
+
+def _fields(count: int) -> str:
+    return f"{count} field" if count == 1 else f"{count} fields"
+
+
+def _encoding(path: Path) -> str:
+    """UTF-16 if it is marked so, else UTF-8 if all of the file is, else Latin-1."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        with _open(path) as file:
+            block = file.read(_BLOCK)
+            if block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                return "utf-16"
+            while block:
+                decoder.decode(block)
+                block = file.read(_BLOCK)
+            decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return "latin-1"
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise ValueError(f"{path} is not a whole gzip file ({error}): pack it again.") from None
+    return "utf-8-sig"
+
+
+def _text(path: Path, encoding: str) -> io.TextIOWrapper:
+    return io.TextIOWrapper(_open(path), encoding=encoding, newline="")
+
+
+def _open(path: Path) -> BinaryIO:
+    if path.suffix.lower() == ".gz":
+        return gzip.open(path, "rb")  # type: ignore[return-value]
+    return path.open("rb")

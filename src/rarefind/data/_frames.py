@@ -1,0 +1,56 @@
+"""One door to the tables of others: pandas, polars, Arrow and NumPy."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+import pandas as pd
+import pyarrow as pa
+from sklearn.utils import check_array
+
+from rarefind._typing import Table
+from rarefind.data._types import from_arrow
+
+
+def as_frame(table: Table) -> pd.DataFrame:
+    """Any table in pandas; columns without names of their own are called x0, x1 and so on."""
+    if isinstance(table, pd.DataFrame):
+        frame = table
+    elif _is_arrow(table):
+        table = table.to_arrow() if hasattr(table, "to_arrow") else pa.table(table)
+        _refuse_duplicates(table.column_names)
+        frame = from_arrow(table)
+    else:
+        values = check_array(table, dtype=None, ensure_all_finite=False)
+        frame = pd.DataFrame(values).infer_objects()
+    if not frame.shape[1]:
+        raise ValueError(
+            f"Found a table with 0 feature(s) (shape={frame.shape}) while a minimum of 1 is "
+            "required."
+        )
+    if not has_names(table):
+        return frame.set_axis([f"x{i}" for i in range(frame.shape[1])], axis=1)
+    _refuse_duplicates(frame.columns)
+    return frame
+
+
+def has_names(table: Table) -> bool:
+    """Whether the columns are told by name, not by their place."""
+    if isinstance(table, pd.DataFrame):
+        return all(isinstance(name, str) for name in table.columns)
+    return _is_arrow(table)
+
+
+def _is_arrow(table: Table) -> bool:
+    # polars, DuckDB and others; lists and arrays have neither.
+    return hasattr(table, "to_arrow") or hasattr(table, "__arrow_c_stream__")
+
+
+def _refuse_duplicates(names: Iterable[str]) -> None:
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise ValueError(
+            f"The table has more than one column named {', '.join(map(repr, twice))}: "
+            "give each column a name of its own."
+        )

@@ -1,0 +1,181 @@
+"""Learning the plan of a column from its training rows."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rarefind._typing import Floats
+from rarefind.data import _decode
+from rarefind.data._columns import (
+    BooleanPlan,
+    DatePlan,
+    LevelsPlan,
+    NumberPlan,
+    Plan,
+    Spread,
+    date_parts,
+)
+from rarefind.data._dates import fits, is_ambiguous
+from rarefind.data._types import Text, infer_type
+
+# Levels whose frequency is kept; of names seen once nothing is kept, they are often persons.
+_MAX_COUNTS = 10_000
+
+
+class UninformativeError(Exception):
+    """A column that says nothing; the message says why."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the encoder was asked for."""
+
+    fill: bool
+    scale: bool
+    max_levels: int
+
+
+def learn(column: pd.Series[Any], settings: Settings) -> Plan:
+    """The plan of a column, or `UninformativeError`."""
+    if column.isna().all():
+        raise UninformativeError("all missing")
+    kind, written = _decode.kind_of(column), None
+    if kind == "text" and not isinstance(column.dtype, pd.CategoricalDtype):
+        kind, written = _kind_of_text(_decode.texts(column))
+    if kind == "number":
+        return _number(column, settings, written)
+    if kind == "boolean":
+        return _boolean(column, settings, written)
+    if kind == "date":
+        return _date(column, settings, written)
+    return _levels(column, settings)
+
+
+def _kind_of_text(text: Text) -> tuple[str, str | None]:
+    """What text says, and how it is written; plain text is not written in any way."""
+    found = infer_type(text)
+    if found == "missing":
+        raise UninformativeError("all missing")
+    if found == "text":
+        form = _spelled_date_format(text.to_pandas().dropna())
+        found = f"date:{form}" if form else "text"
+    kind = {"integer": "number", "number,": "number"}.get(found, found.partition(":")[0])
+    return kind, None if kind == "text" else found
+
+
+def _spelled_date_format(known: pd.Series[Any]) -> str | None:
+    """Formats beyond those of files, such as "3 March 2026", as skrub finds them."""
+    if not re.search(r"\d{4}", str(known.iloc[0])):
+        return None
+    # Importing skrub takes a second, and most tables have no such column.
+    from skrub import ToDatetime
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            form = ToDatetime().fit(known.reset_index(drop=True).rename("date")).format_
+    except ValueError:  # what skrub rejects is no date
+        return None
+    complete = form and "%Y" in form and "%d" in form and re.search("%[mbB]", form)
+    if not complete or not fits(known, form) or is_ambiguous(known, form):
+        return None
+    return str(form)
+
+
+def _number(column: pd.Series[Any], settings: Settings, written: str | None) -> NumberPlan:
+    values = _decode.numbers(column, written)
+    holes = _varied(values)
+    return NumberPlan(str(column.name), _spread(values, settings), settings.fill and holes, written)
+
+
+def _boolean(column: pd.Series[Any], settings: Settings, written: str | None) -> BooleanPlan:
+    values = _decode.booleans(column, written)
+    holes = _varied(values)
+    frequent = float(np.nanmean(values) > 0.5)
+    spread = Spread(fill=frequent if settings.fill else None)
+    return BooleanPlan(str(column.name), spread, settings.fill and holes, written)
+
+
+def _date(column: pd.Series[Any], settings: Settings, written: str | None) -> DatePlan:
+    zone = _decode.time_zone(column)
+    moments = _decode.dates(column, written, zone)
+    origin = str(moments[~np.isnat(moments)].min().astype("datetime64[D]"))
+    parts = date_parts(moments, origin)
+    holes = _varied(parts["days"])
+    timed = bool(np.nanmax(parts["days"] % 1) > 0)
+    # A part with one value, such as the month of a table of one month, says nothing.
+    kept = {
+        part: _spread(values, settings)
+        for part, values in parts.items()
+        if np.nanmin(values) < np.nanmax(values)
+    } or {"days": _spread(parts["days"], settings)}
+    return DatePlan(str(column.name), kept, settings.fill and holes, origin, timed, written, zone)
+
+
+def _levels(column: pd.Series[Any], settings: Settings) -> LevelsPlan:
+    text = _decode.texts(column)
+    counts = Counter(level for level in text.to_pylist() if level is not None)
+    if len(counts) + bool(text.null_count) < 2:
+        raise UninformativeError("one value" if counts else "all missing")
+    plan = LevelsPlan(
+        column=str(column.name),
+        levels=sorted(counts),
+        unit=float(np.sqrt(0.5)) if settings.scale else 1.0,
+        has_other=False,
+        marks_missing=text.null_count > 0,
+        rows=len(text),
+    )
+    return (
+        plan if len(counts) <= settings.max_levels else _many_levels(plan, counts, text, settings)
+    )
+
+
+def _many_levels(
+    plan: LevelsPlan, counts: Counter[str], text: Text, settings: Settings
+) -> LevelsPlan:
+    """The frequent levels by name, the others together, and how frequent each is."""
+    repeated = sorted(((-n, level) for level, n in counts.items() if n > 1))[:_MAX_COUNTS]
+    if not repeated:
+        raise UninformativeError("different in every row")
+    plan = replace(
+        plan,
+        levels=sorted(level for _, level in repeated[: settings.max_levels]),
+        has_other=True,
+        counts={level: -n for n, level in repeated},
+        missing_rows=int(text.null_count),
+    )
+    return replace(plan, frequency=_spread(plan.shares(text), replace(settings, fill=False)))
+
+
+def _varied(values: Floats) -> bool:
+    """Whether there are holes; one value without holes, or holes alone, is no information."""
+    missing = np.isnan(values)
+    if missing.all():
+        raise UninformativeError("all missing")
+    if not missing.any() and values.min() == values.max():
+        raise UninformativeError("one value")
+    return bool(missing.any())
+
+
+def _spread(values: Floats, settings: Settings) -> Spread:
+    known = values[~np.isnan(values)]
+    fill = _median(known) if settings.fill else None
+    if not settings.scale:
+        return Spread(fill)
+    # In units of the largest value, so that squares of very large numbers do not overflow.
+    largest = float(np.abs(known).max()) or 1.0
+    shift = float((known / largest).mean()) * largest
+    scale = 0.0 if known.min() == known.max() else float((known / largest).std()) * largest
+    return Spread(fill, shift, scale)
+
+
+def _median(known: Floats) -> float:
+    middle = np.sort(known)[[(len(known) - 1) // 2, len(known) // 2]]
+    return float(middle[0] / 2 + middle[1] / 2)

@@ -1,0 +1,203 @@
+"""What a column of text holds (numbers, booleans, dates or words), found out once and kept."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rarefind.data._dates import date_format, to_dates
+
+# One word a column: "integer", "number", "number,", "boolean", "text", "missing" or "date:FORMAT".
+Types: TypeAlias = dict[str, str]
+Text: TypeAlias = Any  # an Arrow array of strings: pyarrow is untyped
+
+#: Where a table that was read keeps its types.
+TYPES = "rarefind_types"
+
+MISSING_WORDS = (
+    "",
+    "?",
+    "#N/A",
+    "#NA",
+    "<NA>",
+    "<null>",
+    "N/A",
+    "n/a",
+    "NA",
+    "NULL",
+    "null",
+    "NaN",
+    "nan",
+    "None",
+    "NaT",
+)
+TRUE_WORDS = ("true", "yes")
+FALSE_WORDS = ("false", "no")
+
+_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^-?inf$"
+_INTEGER = r"^[+-]?\d+$"
+_DECIMAL_COMMA = r"^[+-]?\d+(,\d+)?$"
+_WHOLE_OR_THOUSANDS = r"^[+-]?\d+$|^[+-]?\d{1,3}(,\d{3})+$"
+# Post codes, accounts: no number is written with a zero first, or beyond what 64 bits hold.
+_CODE = r"^[+-]?0\d|^[+-]?\d{19,}$"
+_GLANCE = 100
+
+
+def clean(text: Text) -> Text:
+    """Text without spaces around it, and null where it says that nothing is known."""
+    trimmed = pc.utf8_trim_whitespace(text)
+    missing = pc.is_in(trimmed, value_set=pa.array(MISSING_WORDS, type=trimmed.type))
+    return pc.if_else(missing, pa.scalar(None, trimmed.type), trimmed)
+
+
+def infer_type(text: Text) -> str:
+    """The one type that all known values of cleaned text have."""
+    if text.null_count == len(text):
+        return "missing"
+    number = _number_type(text)
+    if number:
+        return number
+    lower = pc.utf8_lower(text)
+    if any(_all(_among(lower, pair)) for pair in zip(TRUE_WORDS, FALSE_WORDS, strict=True)):
+        return "boolean"
+    dates = date_format(text.to_pandas())
+    return f"date:{dates}" if dates else "text"
+
+
+def convert(text: Text, kind: str, column: str, first_row: int = 1) -> pd.Series[Any]:
+    """Cleaned text as a column of a type; a value that does not fit is an error that names it."""
+    fits = _fits(text, kind)
+    if not _all(fits):
+        row = pc.index(fits, False).as_py()
+        raise ValueError(
+            f"Column {column!r} holds {text[row].as_py()!r} in row {first_row + row}, where the "
+            f"other values are of type {kind}: correct it, or let the types be found anew."
+        )
+    return _read_as(text, kind)
+
+
+def convert_fitting(text: Text, kind: str) -> pd.Series[Any]:
+    """Cleaned text as a column of a type; a value that does not fit is missing."""
+    return _read_as(pc.if_else(_fits(text, kind), text, pa.scalar(None, text.type)), kind)
+
+
+def types_of(table: pd.DataFrame) -> Types:
+    """Types of a table: those it was read with, else those its columns show."""
+    read_with: Types = table.attrs.get(TYPES, {})
+    return {
+        str(name): read_with.get(str(name)) or _type_of_dtype(table[name].dtype)
+        for name in table.columns
+    }
+
+
+def from_arrow(table: Any) -> pd.DataFrame:
+    """An Arrow table in pandas: each column a plain NumPy or text type, no index hidden in it."""
+    kept = [i for i, name in enumerate(table.column_names) if not name.startswith("__index_level_")]
+    table = table.select(kept)
+    for i, field in enumerate(table.schema):
+        if pa.types.is_decimal(field.type) or pa.types.is_null(field.type):
+            table = table.set_column(i, field.name, table.column(i).cast(pa.float64()))
+        elif pa.types.is_dictionary(field.type):
+            table = table.set_column(i, field.name, _signed_codes(table.column(i)))
+    frame = table.to_pandas(date_as_object=False, ignore_metadata=True)
+    for i, field in enumerate(table.schema):
+        if pa.types.is_boolean(field.type) and table.column(i).null_count:
+            frame[field.name] = frame[field.name].astype("boolean")
+    return frame
+
+
+def _signed_codes(levels: Any) -> Any:
+    """Levels as pandas takes them; polars counts them without a sign."""
+    chunks = [
+        pa.DictionaryArray.from_arrays(chunk.indices.cast(pa.int32()), chunk.dictionary)
+        for chunk in levels.chunks
+    ]
+    return pa.chunked_array(chunks, pa.dictionary(pa.int32(), levels.type.value_type))
+
+
+def _number_type(text: Text) -> str | None:
+    if _any(pc.match_substring_regex(text.slice(0, _GLANCE), _CODE)):
+        return None
+    if _all_match(text, _INTEGER):
+        kind: str | None = "integer"
+        # Numbers that a column with holes would round, such as long account numbers, stay text.
+        if text.null_count and _any(pc.match_substring_regex(text, r"\d{16}")):
+            kind = None
+    elif _all_match(text, _NUMBER):
+        kind = "number"
+    elif _all_match(text, _DECIMAL_COMMA) and not _all_match(text, _WHOLE_OR_THOUSANDS):
+        kind = "number,"
+    else:
+        kind = None
+    return None if kind and _any(pc.match_substring_regex(text, _CODE)) else kind
+
+
+def _all_match(text: Text, pattern: str) -> bool:
+    # Most columns show at a glance what they are not.
+    glance = pc.match_substring_regex(text.slice(0, _GLANCE), pattern)
+    return _all(glance) and _all(pc.match_substring_regex(text, pattern))
+
+
+def _fits(text: Text, kind: str) -> Text:
+    """Whether each value can be read as of a type; null where missing."""
+    if kind == "boolean":
+        return _among(pc.utf8_lower(text), TRUE_WORDS + FALSE_WORDS)
+    if kind == "number,":
+        return pc.match_substring_regex(pc.replace_substring(text, ",", "."), _NUMBER)
+    if kind in ("integer", "number"):
+        return pc.match_substring_regex(text, _NUMBER)
+    if kind.startswith("date:"):
+        values = text.to_pandas()
+        dates = to_dates(values, kind.removeprefix("date:"))
+        return pa.array(dates.notna().to_numpy(), mask=values.isna().to_numpy())
+    return pa.array(np.ones(len(text), dtype=bool))
+
+
+def _read_as(text: Text, kind: str) -> pd.Series[Any]:
+    if kind == "missing":
+        return pd.Series(np.full(len(text), np.nan))
+    if kind == "boolean":
+        true = _among(pc.utf8_lower(text), TRUE_WORDS)
+        return true.to_pandas().astype("boolean" if true.null_count else bool)
+    if kind.startswith("date:"):
+        return to_dates(text.to_pandas(), kind.removeprefix("date:"))
+    if kind == "text":
+        return text.to_pandas()
+    return _numbers(pc.replace_substring(text, ",", ".") if kind == "number," else text, kind)
+
+
+def _numbers(text: Text, kind: str) -> pd.Series[Any]:
+    plain = pc.replace_substring_regex(text, r"^\+", "")
+    if kind == "integer" and _all(pc.match_substring_regex(plain, r"^-?\d{1,18}$")):
+        return plain.cast(pa.int64()).to_pandas()
+    return plain.cast(pa.float64()).to_pandas()
+
+
+def _type_of_dtype(dtype: Any) -> str:
+    if pd.api.types.is_bool_dtype(dtype):
+        return "boolean"
+    if pd.api.types.is_integer_dtype(dtype):
+        return "integer"
+    if pd.api.types.is_numeric_dtype(dtype):
+        return "number"
+    if pd.api.types.is_datetime64_any_dtype(dtype):
+        return "date:ISO8601%z" if getattr(dtype, "tz", None) else "date:ISO8601"
+    return "text"
+
+
+def _among(lower: Text, words: tuple[str, ...]) -> Text:
+    """Whether each value is one of the words; null stays null."""
+    found = pc.is_in(lower, value_set=pa.array(words, type=lower.type))
+    return pc.if_else(pc.is_valid(lower), found, pa.scalar(None, pa.bool_()))
+
+
+def _all(mask: Text) -> bool:
+    return pc.all(mask, min_count=0).as_py() is not False
+
+
+def _any(mask: Text) -> bool:
+    return bool(pc.any(mask, min_count=0).as_py())

@@ -1,0 +1,311 @@
+"""A model of a table: encoder, estimator and what the columns mean, in one object."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from inspect import signature
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from rarefind._typing import Array, Floats, Label, Table
+from rarefind.data import TableEncoder, check_target
+from rarefind.data._frames import as_frame
+from rarefind.metrics import budget as checks_bought
+from rarefind.neighbors import GammaKNNClassifier
+from rarefind.rules import Condition, Reason, Similar
+
+__all__ = ["TableModel"]
+
+_PERIODS = {"hour": "h", "day": "D", "week": "W", "month": "M"}
+
+
+class TableModel(BaseEstimator):
+    """Fits, ranks and explains tables as people have them: text, dates and holes included.
+
+    Parameters
+    ----------
+    estimator : rarefind classifier, default=None
+        What learns; γk-NN by default.
+    target : str, default="y"
+        The column to predict, with two different values.
+    positive : label, default=None
+        The value that matters; by default the rarer one.
+    time, entity, id : str, default=None
+        Columns with the time of a row, whose row it is, and what it is called. They serve to rank,
+        to hold rows of one entity out together, and to name rows; they are no features.
+    amount : str, default=None
+        Column with what a row is worth; it is a feature as well.
+    drop : sequence of str, default=()
+        Columns kept out of the model and of its reasons, such as those of a protected kind. The
+        :meth:`card` says so.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The fitted estimator.
+    encoder_ : TableEncoder
+        From columns to numbers and back.
+    classes_, positive_
+        The two values of the target, and the one that matters.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from rarefind import TableModel
+    >>> from rarefind.neighbors import GammaKNNClassifier
+    >>> table = pd.DataFrame({
+    ...     "amount": [10, 12, 11, 13, 9, 250, 240, 14, 12, 11],
+    ...     "country": ["FR", "FR", "BE", "FR", None, "XX", "XX", "BE", "FR", "FR"],
+    ...     "fraud": ["no"] * 5 + ["yes"] * 2 + ["no"] * 3})
+    >>> model = TableModel(GammaKNNClassifier(k=1), target="fraud").fit(table)
+    >>> new = pd.DataFrame({"amount": [12, 245], "country": ["FR", "XX"]})
+    >>> model.predict(new).tolist()
+    ['no', 'yes']
+    >>> print(model.explain(new)[1].because[0])
+    amount 245 ≈ 250
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        target: str = "y",
+        positive: Label = None,
+        *,
+        time: str | None = None,
+        entity: str | None = None,
+        amount: str | None = None,
+        id: str | None = None,
+        drop: Sequence[str] = (),
+    ) -> None:
+        self.estimator = estimator
+        self.target = target
+        self.positive = positive
+        self.time = time
+        self.entity = entity
+        self.amount = amount
+        self.id = id
+        self.drop = drop
+
+    def fit(self, table: Table) -> Self:
+        """Learn from a labelled table.
+
+        Parameters
+        ----------
+        table : pandas or polars frame, or Arrow table
+            Rows with the target and all columns that the parameters name.
+
+        Returns
+        -------
+        self
+        """
+        frame = as_frame(table)
+        self._refuse_unknown(frame)
+        self.positive_ = check_target(frame, self.target, self.positive)
+        estimator = GammaKNNClassifier() if self.estimator is None else clone(self.estimator)
+        if "pos_label" in estimator.get_params():
+            estimator.set_params(pos_label=self.positive_)
+        # What takes holes as they are, trees, needs no scale; what measures distances needs both.
+        by_trees = get_tags(estimator).input_tags.allow_nan
+        self.encoder_ = TableEncoder(
+            missing="keep" if by_trees else "fill", scale=not by_trees, drop=self._no_features()
+        ).fit(frame)
+        extra = {}
+        if self.entity is not None and "groups" in signature(estimator.fit).parameters:
+            extra["groups"] = frame[self.entity].to_numpy()
+        labels = frame[self.target].to_numpy()
+        self.estimator_ = estimator.fit(self._encode(frame), labels, **extra)
+        self.classes_ = np.asarray(self.estimator_.classes_)
+        self.rows_, self.positives_ = len(frame), int((labels == self.positive_).sum())
+        self._names_of_known(frame, labels)
+        return self
+
+    def priority(self, table: Table) -> Floats:
+        """Raw score of each row for ranking: higher goes first."""
+        return np.asarray(self._fitted().priority(self._encode(table)))
+
+    def predict(self, table: Table) -> Array:
+        """The value of the target that each row is decided to have."""
+        return np.asarray(self._fitted().predict(self._encode(table)))
+
+    def predict_proba(self, table: Table) -> Floats:
+        """Calibrated probability of each value of the target, in the order of ``classes_``."""
+        return np.asarray(self._fitted().predict_proba(self._encode(table)))
+
+    def explain(self, table: Table) -> list[Reason]:
+        """Give the reason of each row, in the columns and units of the table."""
+        frame = as_frame(table)
+        reasons = self._fitted().explain(self._encode(frame))
+        return [
+            replace(
+                reason,
+                because=self._in_words(reason.because, row),
+                similar=[self._named(s) for s in reason.similar],
+            )
+            for reason, (_, row) in zip(reasons, frame.iterrows(), strict=True)
+        ]
+
+    def rank(
+        self,
+        table: Table,
+        budget: int | float | str,
+        *,
+        per: str | None = None,
+        one_per: str | bool | None = None,
+        reasons: bool = True,
+    ) -> pd.DataFrame:
+        """List the rows to check first.
+
+        Parameters
+        ----------
+        table : pandas or polars frame, or Arrow table
+            The rows; the target is not needed.
+        budget : int, float or str
+            Checks, or a share of the rows (``"0.5%"``); of each period with ``per``.
+        per : {"hour", "day", "week", "month"}, default=None
+            Spend the budget in each period of ``time`` instead of once.
+        one_per : str or bool, default=None
+            A column, or True for ``entity``: list each of its values once (in a period), by its
+            highest row.
+        reasons : bool, default=True
+            Add the reason of each row as a sentence.
+
+        Returns
+        -------
+        DataFrame
+            Indexed as the table: ``rank``, the period, ``id``, ``entity``, ``time`` and ``amount``
+            where the model knows them, ``priority``, ``probability``, ``reason``.
+        """
+        frame = as_frame(table)
+        encoded = self._encode(frame)
+        priority = np.asarray(self._fitted().priority(encoded))
+        column = list(self.classes_).index(self.positive_)
+        found = pd.DataFrame(
+            {
+                "priority": priority,
+                "probability": self.estimator_.predict_proba(encoded)[:, column],
+                "period": self._periods(frame, per),
+                "position": np.arange(len(frame)),
+            }
+        )
+        found = found.sort_values(["period", "priority"], ascending=[True, False], kind="stable")
+        share_of = found.groupby("period")["priority"].transform("size")
+        if one_per:
+            found = found[~self._seen_before(frame, found, one_per)]
+        place = found.groupby("period").cumcount() + 1
+        allowed = share_of.loc[found.index].map(lambda rows: checks_bought(budget, rows))
+        chosen = found[place <= allowed]
+        return self._listed(frame, chosen, place.loc[chosen.index], per, reasons)
+
+    def card(self) -> dict[str, Any]:
+        """What the model is made from: rows, columns used and kept out, how it decides."""
+        self._fitted()
+        roles = {"target": self.target, "time": self.time, "entity": self.entity, "id": self.id}
+        return {
+            "estimator": type(self.estimator_).__name__,
+            "rows": self.rows_,
+            "positives": self.positives_,
+            "target": self.target,
+            "positive": self.positive_,
+            "columns used": list(self.encoder_.columns_),
+            "columns kept out on purpose": list(self.drop),
+            "columns that name or date a row, and are no features": {
+                role: name for role, name in roles.items() if name is not None and role != "target"
+            },
+            "columns left out for holding one value or none": list(self.encoder_.dropped_),
+            "threshold": float(getattr(self.estimator_, "threshold_", np.nan)),
+            "labels": "Only rows that were checked have labels: past checks chose what is known.",
+        }
+
+    def _fitted(self) -> Any:
+        check_is_fitted(self, "estimator_")
+        return self.estimator_
+
+    def _no_features(self) -> list[str]:
+        roles = [self.target, self.time, self.entity, self.id]
+        return [*(name for name in roles if name is not None), *self.drop]
+
+    def _refuse_unknown(self, frame: pd.DataFrame) -> None:
+        wanted = [*self._no_features(), *([self.amount] if self.amount else [])]
+        unknown = [name for name in wanted if name not in frame.columns and name != self.target]
+        if unknown:
+            raise ValueError(f"The table has no column {', '.join(map(repr, unknown))}.")
+
+    def _encode(self, table: Table) -> pd.DataFrame:
+        check_is_fitted(self, "encoder_")
+        values = self.encoder_.transform(table)
+        return pd.DataFrame(values, columns=list(self.encoder_.get_feature_names_out()))
+
+    def _names_of_known(self, frame: pd.DataFrame, labels: Array) -> None:
+        """Keep what the known positives are called, for reasons that speak of them."""
+        self.known_: dict[int, str] = {}
+        if self.id is not None:
+            rows = np.flatnonzero(labels == self.positive_)
+            self.known_ = {int(row): str(frame[self.id].iloc[row]) for row in rows}
+
+    def _named(self, similar: Similar) -> Similar:
+        return replace(similar, name=self.known_.get(similar.row, ""))
+
+    def _in_words(self, because: list[Condition], row: pd.Series[Any]) -> list[Condition]:
+        """Conditions on encoded columns as conditions on the table's own, each column once."""
+        names = list(self.encoder_.get_feature_names_out())
+        spoken: dict[str, Condition] = {}
+        for condition in because:
+            column, known = self.encoder_.describe(names.index(condition.feature), condition.value)
+            if column in spoken:
+                earlier = spoken[column]
+                spoken[column] = replace(earlier, weight=earlier.weight + condition.weight)
+                continue
+            own = self.encoder_.describe_value(column, row[column])
+            text = f"{column} {condition.op} {known}"
+            if condition.op == "≈":
+                text = f"{column} {own}" if own == known else f"{column} {own} ≈ {known}"
+            spoken[column] = replace(condition, feature=column, value=known, raw_unit_text=text)
+        return list(spoken.values())
+
+    def _periods(self, frame: pd.DataFrame, per: str | None) -> Any:
+        if per is None:
+            return np.zeros(len(frame), dtype=int)
+        if per not in _PERIODS:
+            raise ValueError(f"per= is one of {', '.join(_PERIODS)}, not {per!r}.")
+        if self.time is None or self.time not in frame.columns:
+            raise ValueError(f"per={per!r} needs the column with the time, and there is none.")
+        times = pd.to_datetime(frame[self.time])
+        if times.isna().any():
+            raise ValueError(f"{self.time} is missing in {int(times.isna().sum())} rows.")
+        if times.dt.tz is not None:
+            times = times.dt.tz_localize(None)
+        return times.dt.to_period(_PERIODS[per]).to_numpy()
+
+    def _seen_before(self, frame: pd.DataFrame, found: pd.DataFrame, one_per: str | bool) -> Any:
+        name = self.entity if one_per is True else one_per
+        if not isinstance(name, str) or name not in frame.columns:
+            raise ValueError(f"one_per={one_per!r} names no column of the table.")
+        entity = frame[name].to_numpy()[found["position"]]
+        return pd.DataFrame({"period": found["period"], "entity": entity}).duplicated()
+
+    def _listed(
+        self,
+        frame: pd.DataFrame,
+        chosen: pd.DataFrame,
+        rank: pd.Series[int],
+        per: str | None,
+        reasons: bool,
+    ) -> pd.DataFrame:
+        rows = frame.iloc[chosen["position"]]
+        listed = pd.DataFrame({"rank": rank.to_numpy()}, index=rows.index)
+        if per is not None:
+            listed[per] = chosen["period"].astype(str).to_numpy()
+        for name in (self.id, self.entity, self.time, self.amount):
+            if name is not None and name in rows.columns:
+                listed[name] = rows[name]
+        listed["priority"] = chosen["priority"].to_numpy()
+        listed["probability"] = chosen["probability"].to_numpy()
+        if reasons and len(rows):
+            listed["reason"] = [str(reason) for reason in self.explain(rows)]
+        return listed

@@ -1,0 +1,283 @@
+"""The model file: plain data with a checksum, opened without running any code.
+
+A file is a mark, the SHA-256 of everything behind it, and an uncompressed zip: ``manifest.json``
+(the format, the versions it was made with), ``model.json`` (a tree of plain values) and one
+``.npy`` an array. Objects in the tree are named by the short names of a fixed list of rarefind's
+own types; nothing else is ever built. Parameters that are somebody else's objects, such as a
+sampler or a function, are kept as the text they print: a loaded model scores as the saved one, but
+to fit it again they must be set again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import io
+import json
+import platform
+import zipfile
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sklearn
+
+import rarefind
+from rarefind._files import written_whole
+from rarefind.data import TableEncoder
+from rarefind.metrics import AlertsAtMost, Cost, FBeta, RecallAtLeast
+from rarefind.model import TableModel
+from rarefind.neighbors import GammaKNNClassifier
+from rarefind.neighbors._held_out import PointSet
+from rarefind.neighbors._ratio import Calibration
+from rarefind.neighbors._reasons import Reference
+from rarefind.search import NeighborSearch
+
+__all__ = ["FORMAT", "Unsaved", "load", "save"]
+
+#: The format this version writes. Older ones open, newer ones are refused.
+FORMAT = 1
+
+_MARK = b"rarefind\n"
+_DIGEST = hashlib.sha256().digest_size
+_DEEPEST = 60
+
+
+@dataclasses.dataclass(frozen=True)
+class Unsaved:
+    """Stands for a parameter that a model file does not keep."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return f"Unsaved({self.text})"
+
+
+def save(model: Any, path: str | Path) -> None:
+    """Write a fitted model to one file.
+
+    Parameters
+    ----------
+    model : TableModel or rarefind estimator
+        Fitted.
+    path : str or Path
+        Where to; a file that is there is replaced when the new one is whole.
+
+    Examples
+    --------
+    >>> import tempfile, rarefind
+    >>> from pathlib import Path
+    >>> from rarefind.neighbors import GammaKNNClassifier
+    >>> model = GammaKNNClassifier(k=1).fit([[0.0], [1.0], [5.0], [6.0]], [0, 0, 1, 1])
+    >>> path = Path(tempfile.mkdtemp()) / "model.rarefind"
+    >>> rarefind.save(model, path)
+    >>> bool((rarefind.load(path).priority([[4.0]]) == model.priority([[4.0]])).all())
+    True
+    """
+    if type(model) not in _SAVED or not hasattr(model, "fit"):
+        raise ValueError(f"{type(model).__name__} is no rarefind model, so it cannot be saved.")
+    if not hasattr(model, "classes_"):
+        raise ValueError(f"This {type(model).__name__} is not fitted: fit it before it is saved.")
+    arrays: list[np.ndarray[Any, Any]] = []
+    tree = _encode(model, arrays)
+    members = {"manifest.json": _json(_manifest(model)), "model.json": _json(tree)}
+    for number, array in enumerate(arrays):
+        buffer = io.BytesIO()
+        np.save(buffer, array, allow_pickle=False)
+        members[f"{number}.npy"] = buffer.getvalue()
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
+        for name, content in members.items():
+            archive.writestr(zipfile.ZipInfo(name), content)
+    body = packed.getvalue()
+    with written_whole(Path(path)) as part:
+        part.write_bytes(_MARK + hashlib.sha256(body).digest() + body)
+
+
+def load(path: str | Path) -> Any:
+    """Open a model file; no code in it is run.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file written by :func:`save`.
+
+    Returns
+    -------
+    TableModel or rarefind estimator
+        Scores bit for bit as the saved one.
+    """
+    path = Path(path)
+    content = path.read_bytes()
+    if not content.startswith(_MARK):
+        raise ValueError(f"{path} is no rarefind model file.")
+    digest, body = content[len(_MARK) :][:_DIGEST], content[len(_MARK) + _DIGEST :]
+    if hashlib.sha256(body).digest() != digest:
+        raise ValueError(f"{path} is damaged: it is cut short or was changed after it was saved.")
+    try:
+        with zipfile.ZipFile(io.BytesIO(body)) as archive:
+            manifest = json.loads(archive.read("manifest.json"))
+            _refuse_newer(manifest, path)
+            tree = json.loads(archive.read("model.json"))
+            return _decode(tree, lambda number: _array(archive, number))
+    except (
+        KeyError,
+        TypeError,
+        AttributeError,
+        IndexError,
+        RecursionError,
+        zipfile.BadZipFile,
+    ) as e:
+        raise ValueError(f"{path} does not hold a whole model: {type(e).__name__} {e}.") from e
+
+
+def _refuse_newer(manifest: dict[str, Any], path: Path) -> None:
+    if manifest["format"] > FORMAT:
+        made_with = manifest.get("versions", {}).get("rarefind", "a later version")
+        raise ValueError(
+            f"{path} has format {manifest['format']}, made with rarefind {made_with}; "
+            f"this is {rarefind.__version__}, which opens formats up to {FORMAT}. Upgrade rarefind."
+        )
+
+
+def _manifest(model: Any) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "kind": type(model).__name__,
+        "saved": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        "versions": {
+            "rarefind": rarefind.__version__,
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "scikit-learn": sklearn.__version__,
+        },
+    }
+
+
+def _json(tree: Any) -> bytes:
+    return json.dumps(tree, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _array(archive: zipfile.ZipFile, number: int) -> Any:
+    return np.load(io.BytesIO(archive.read(f"{int(number)}.npy")), allow_pickle=False)
+
+
+# How the state of each type is taken out, and how an object is made of it again.
+_Take = Callable[[Any], dict[str, Any]]
+_Make = Callable[[dict[str, Any]], Any]
+
+
+def _attributes(cls: Any) -> tuple[_Take, _Make]:
+    def make(state: dict[str, Any]) -> Any:
+        made = cls.__new__(cls)
+        made.__dict__.update(state)
+        return made
+
+    # What scikit-learn keeps for a fit under way, and callbacks, are no part of a model.
+    return lambda o: {n: v for n, v in vars(o).items() if not n.startswith("_skl_")}, make
+
+
+def _fields(cls: Any) -> tuple[_Take, _Make]:
+    if dataclasses.is_dataclass(cls):
+        names = [field.name for field in dataclasses.fields(cls)]
+    else:
+        names = list(cls._fields)
+    return lambda o: {name: getattr(o, name) for name in names}, lambda state: cls(**state)
+
+
+def _search() -> tuple[_Take, _Make]:
+    names = ("points", "distance", "p", "n_jobs")
+    return lambda o: {name: getattr(o, name) for name in names}, lambda s: NeighborSearch(**s)
+
+
+def _encoder() -> tuple[_Take, _Make]:
+    return lambda o: {"state": o.get_state()}, lambda s: TableEncoder.from_state(s["state"])
+
+
+_SAVED: dict[type, tuple[_Take, _Make]] = {
+    TableModel: _attributes(TableModel),
+    GammaKNNClassifier: _attributes(GammaKNNClassifier),
+    TableEncoder: _encoder(),
+    NeighborSearch: _search(),
+    **{
+        cls: _fields(cls)
+        for cls in (
+            PointSet,
+            Calibration,
+            Reference,
+            FBeta,
+            Cost,
+            RecallAtLeast,
+            AlertsAtMost,
+            Unsaved,
+        )
+    },
+}
+_BY_NAME = {cls.__name__: cls for cls in _SAVED}
+
+
+def _encode(value: Any, arrays: list[np.ndarray[Any, Any]], depth: int = 0) -> Any:
+    """A tree of JSON values; what JSON has no word for is an object with a key that begins by $."""
+    if depth > _DEEPEST:
+        raise ValueError("This model is nested too deeply to be saved.")
+
+    def inner(part: Any) -> Any:
+        return _encode(part, arrays, depth + 1)
+
+    if value is None or (isinstance(value, bool | int | float | str) and type(value) in _PLAIN):
+        return value
+    if type(value) in _SAVED:
+        state = _SAVED[type(value)][0](value)
+        return {"$": type(value).__name__, "state": {name: inner(v) for name, v in state.items()}}
+    if isinstance(value, np.ndarray):
+        if value.dtype == object:
+            return {
+                "$objects": [inner(v) for v in value.ravel().tolist()],
+                "shape": list(value.shape),
+            }
+        arrays.append(value)
+        return {"$array": len(arrays) - 1}
+    if isinstance(value, np.generic) and value.dtype != object:
+        return {"$scalar": inner(value.reshape(1))}
+    if type(value) is list:
+        return [inner(v) for v in value]
+    if type(value) is tuple:
+        return {"$tuple": [inner(v) for v in value]}
+    if type(value) is dict:
+        return {"$dict": [[inner(k), inner(v)] for k, v in value.items()]}
+    return {"$unsaved": repr(value)[:1000]}
+
+
+_PLAIN = (bool, int, float, str)
+
+
+def _decode(tree: Any, array: Callable[[int], Any]) -> Any:
+    def inner(part: Any) -> Any:
+        return _decode(part, array)
+
+    if isinstance(tree, list):
+        return [inner(v) for v in tree]
+    if not isinstance(tree, dict):
+        return tree
+    if "$" in tree:
+        if tree["$"] not in _BY_NAME:
+            raise ValueError(f"The file names {tree['$']!r}, which is no type of a rarefind model.")
+        make = _SAVED[_BY_NAME[tree["$"]]][1]
+        return make({name: inner(v) for name, v in tree["state"].items()})
+    if "$array" in tree:
+        return array(tree["$array"])
+    if "$scalar" in tree:
+        return inner(tree["$scalar"])[0]
+    if "$objects" in tree:
+        made = np.empty(len(tree["$objects"]), dtype=object)
+        made[:] = [inner(v) for v in tree["$objects"]]
+        return made.reshape(tree["shape"])
+    if "$tuple" in tree:
+        return tuple(inner(v) for v in tree["$tuple"])
+    if "$dict" in tree:
+        return {inner(k): inner(v) for k, v in tree["$dict"]}
+    if "$unsaved" in tree:
+        return Unsaved(str(tree["$unsaved"]))
+    raise ValueError("The file holds a value of an unknown kind.")

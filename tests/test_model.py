@@ -1,0 +1,190 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rarefind
+from rarefind import TableModel
+from rarefind.neighbors import GammaKNNClassifier
+
+
+def payments(n=300, seed=0):
+    """Fraud is dear, abroad and at night; with text, dates and holes."""
+    rng = np.random.default_rng(seed)
+    fraud = np.arange(n) % 10 == 0
+    when = pd.Timestamp("2026-01-01") + pd.to_timedelta(rng.integers(0, 30 * 24, n), "h")
+    table = pd.DataFrame(
+        {
+            "id": [f"T{i:04d}" for i in range(n)],
+            "when": when,
+            "card": rng.integers(0, 60, n),
+            "amount": np.where(fraud, rng.normal(300, 40, n), rng.normal(50, 20, n)).round(2),
+            "country": np.where(fraud, rng.choice(["XX", "YY"], n), rng.choice(["FR", "BE"], n)),
+            "opened": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, n), "D"),
+            "member": rng.random(n) < 0.5,
+            "sex": rng.choice(["f", "m"], n),
+            "verdict": np.where(fraud, "fraud", "fine"),
+        }
+    )
+    table.loc[rng.choice(n, 20, replace=False), "amount"] = np.nan
+    table.loc[rng.choice(n, 20, replace=False), "country"] = None
+    return table
+
+
+def model_of(**changes):
+    arguments = {
+        "estimator": GammaKNNClassifier(random_state=0),
+        "target": "verdict",
+        "time": "when",
+        "entity": "card",
+        "amount": "amount",
+        "id": "id",
+        "drop": ["sex"],
+    }
+    return TableModel(**{**arguments, **changes})
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return model_of().fit(payments())
+
+
+def test_a_table_as_people_have_it_is_learned(fitted):
+    new = payments(seed=1)
+    label = fitted.predict(new.drop(columns="verdict"))
+    assert (label == new["verdict"]).mean() > 0.95
+    assert fitted.positive_ == "fraud"
+    column = list(fitted.classes_).index("fraud")
+    chance = fitted.predict_proba(new)[:, column]
+    order = np.argsort(fitted.priority(new), kind="stable")
+    assert np.all(np.diff(chance[order]) >= 0)
+
+
+def test_reasons_speak_of_the_table(fitted):
+    new = payments(seed=1)
+    case = new[(new["verdict"] == "fraud") & new["amount"].notna() & new["country"].notna()][:1]
+    (reason,) = fitted.explain(case)
+    columns = [c.feature for c in reason.because]
+    assert set(columns) <= {"amount", "country", "opened", "member"}
+    assert len(columns) == len(set(columns)), "each column once"
+    amount = next(c for c in reason.because if c.feature == "amount")
+    assert str(amount).startswith("amount ")
+    own = float(str(amount).split()[1])
+    assert own == pytest.approx(case["amount"].iloc[0], rel=0.01)
+    known = payments().set_index("id")
+    for similar in reason.similar:
+        assert known.loc[similar.name, "verdict"] == "fraud"
+    assert reason.similar[0].name in str(reason)
+
+
+def test_columns_kept_out_change_nothing(fitted):
+    new = payments(seed=1)
+    swapped = new.assign(sex="?", id="?", when=pd.Timestamp("2030-01-01"), card=-1)
+    np.testing.assert_array_equal(fitted.priority(new), fitted.priority(swapped))
+    without = new.drop(columns=["sex", "verdict", "id", "card", "when"])
+    np.testing.assert_array_equal(fitted.priority(new), fitted.priority(without))
+    card = fitted.card()
+    assert card["columns kept out on purpose"] == ["sex"]
+    assert "sex" not in card["columns used"]
+    assert card["rows"] == 300
+    assert card["positives"] == 30
+
+
+@given(st.permutations(["amount", "country", "opened", "member", "sex", "when", "card"]))
+@settings(max_examples=10)
+def test_the_order_of_columns_and_extra_ones_do_not_matter(fitted, order):
+    new = payments(50, seed=2)
+    other = new[order].assign(extra=1)
+    np.testing.assert_array_equal(fitted.priority(new), fitted.priority(other))
+
+
+def test_frames_of_all_kinds_give_the_same(fitted):
+    new = payments(50, seed=2)
+    expected = fitted.priority(new)
+    np.testing.assert_array_equal(fitted.priority(pl.from_pandas(new)), expected)
+    np.testing.assert_array_equal(fitted.priority(pa.Table.from_pandas(new)), expected)
+
+
+def test_unseen_levels_and_new_holes_are_handled(fitted):
+    new = payments(50, seed=2).assign(country="Atlantis", amount=np.nan, member=None)
+    assert np.isfinite(fitted.priority(new)).all()
+
+
+def test_a_missing_column_is_named(fitted):
+    with pytest.raises(ValueError, match=r"amount.*country|country.*amount"):
+        fitted.priority(payments(50).drop(columns=["amount", "country"]))
+
+
+def test_the_list_spends_the_budget(fitted):
+    new = payments(seed=1)
+    listed = fitted.rank(new, 20)
+    priority = fitted.priority(new)
+    assert listed["rank"].tolist() == list(range(1, 21))
+    np.testing.assert_array_equal(listed["priority"], np.sort(priority)[::-1][:20])
+    np.testing.assert_array_equal(listed["priority"], priority[listed.index])
+    assert {"id", "card", "when", "amount", "probability", "reason"} < set(listed.columns)
+    assert listed["reason"].str.startswith("Score ").all()
+    assert len(fitted.rank(new, "2%", reasons=False)) == 6
+
+
+def test_the_list_of_each_day_holds_each_card_once(fitted):
+    new = payments(seed=1)
+    listed = fitted.rank(new, 3, per="day", one_per=True)
+    assert listed.groupby("day").size().max() <= 3
+    assert not listed.duplicated(["day", "card"]).any()
+    priority = pd.Series(fitted.priority(new), index=new.index)
+    day = new["when"].dt.strftime("%Y-%m-%d")
+    for name, today in listed.groupby("day"):
+        best = priority[day == name].groupby(new["card"]).max().nlargest(3)
+        np.testing.assert_array_equal(today["priority"], best)
+        assert today["rank"].tolist() == list(range(1, len(today) + 1))
+
+
+def test_rows_of_one_entity_are_held_out_together():
+    twins = pd.concat([payments(), payments()], ignore_index=True).assign(
+        card=np.tile(np.arange(300), 2), country="FR", amount=1.0
+    )
+    nearest = GammaKNNClassifier(k=1, random_state=0)
+    shared = model_of(estimator=nearest, entity=None, drop=["sex", "card"]).fit(twins)
+    apart = model_of(estimator=nearest).fit(twins)
+    assert shared.estimator_.value_ > 0.9, "each row sees its twin"
+    assert apart.estimator_.value_ < 0.5
+
+
+def test_a_saved_model_ranks_and_explains_the_same(fitted, tmp_path):
+    rarefind.save(fitted, tmp_path / "model.rarefind")
+    again = rarefind.load(tmp_path / "model.rarefind")
+    new = payments(seed=1)
+    pd.testing.assert_frame_equal(again.rank(new, 10), fitted.rank(new, 10), check_exact=True)
+    assert again.card() == fitted.card()
+    assert again.get_params()["drop"] == ["sex"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"target": "nothing"}, "nothing"),
+        ({"target": "country"}, "country"),
+        ({"positive": "theft"}, "theft"),
+        ({"time": "hour"}, "no column 'hour'"),
+        ({"drop": ["age", "sex"]}, "no column 'age'"),
+    ],
+)
+def test_mistakes_get_a_sentence(changes, message):
+    with pytest.raises(ValueError, match=message):
+        model_of(**changes).fit(payments())
+
+
+def test_lists_that_cannot_be_made_are_refused(fitted):
+    new = payments(20)
+    with pytest.raises(ValueError, match="per= is one of hour, day, week, month"):
+        fitted.rank(new, 5, per="year")
+    with pytest.raises(ValueError, match="needs the column with the time"):
+        fitted.rank(new.drop(columns="when"), 5, per="day")
+    with pytest.raises(ValueError, match="names no column"):
+        fitted.rank(new, 5, one_per="shop")
+    with pytest.raises(ValueError, match="A budget is"):
+        fitted.rank(new, "many")

@@ -1,0 +1,178 @@
+import hashlib
+import io
+import json
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from expected_failures import CHECKED
+from imblearn.over_sampling import SMOTE
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+
+import rarefind
+from rarefind.metrics import AlertsAtMost, FBeta
+from rarefind.neighbors import GammaKNNClassifier
+from rarefind.persistence import FORMAT, Unsaved, load, save
+
+X, Y = make_classification(200, 5, weights=[0.85], random_state=0)
+ESTIMATORS = [estimator for estimator, _ in CHECKED] + [
+    GammaKNNClassifier(sampler=SMOTE(), random_state=0),
+    GammaKNNClassifier(metric=AlertsAtMost(0.1), cv=3, random_state=0),
+]
+
+SCORE = """
+import sys, numpy as np, rarefind
+model = rarefind.load(sys.argv[1])
+X = np.load(sys.argv[2])
+np.savez(sys.argv[3], priority=model.priority(X), probability=model.predict_proba(X),
+         label=model.predict(X), reasons=[str(r) for r in model.explain(X[:5])])
+"""
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+def test_another_process_scores_bit_for_bit_the_same(estimator, tmp_path):
+    model = clone(estimator).fit(X[:150], Y[:150])
+    save(model, tmp_path / "model.rarefind")
+    np.save(tmp_path / "rows.npy", X[150:])
+    files = [str(tmp_path / name) for name in ("model.rarefind", "rows.npy", "scores.npz")]
+    subprocess.run([sys.executable, "-c", SCORE, *files], check=True)
+    found = np.load(files[2])
+    np.testing.assert_array_equal(found["priority"], model.priority(X[150:]))
+    np.testing.assert_array_equal(found["probability"], model.predict_proba(X[150:]))
+    np.testing.assert_array_equal(found["label"], model.predict(X[150:]))
+    assert found["reasons"].tolist() == [str(r) for r in model.explain(X[150:155])]
+
+
+def test_labels_names_and_parameters_come_back(tmp_path):
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    model = GammaKNNClassifier(k=1, metric=FBeta(2)).fit(frame, np.where(Y == 1, "fraud", "ok"))
+    save(model, tmp_path / "m")
+    again = load(tmp_path / "m")
+    assert again.get_params() == model.get_params()
+    assert again.classes_.tolist() == ["fraud", "ok"]
+    assert again.pos_label_ == "fraud"
+    assert again.feature_names_in_.tolist() == list("abcde")
+    assert again.gamma_ == model.gamma_
+    assert str(again.explain(frame[:1])[0]) == str(model.explain(frame[:1])[0])
+    refitted = clone(again).fit(frame, Y)
+    np.testing.assert_array_equal(
+        refitted.priority(frame), clone(model).fit(frame, Y).priority(frame)
+    )
+
+
+def test_more_than_two_classes_come_back(tmp_path):
+    labels = np.where(Y == 1, 2, (X[:, 0] > 1).astype(int))
+    model = GammaKNNClassifier().fit(X, labels)
+    save(model, tmp_path / "m")
+    np.testing.assert_array_equal(load(tmp_path / "m").predict_proba(X), model.predict_proba(X))
+
+
+def test_objects_of_others_are_kept_as_text(tmp_path):
+    model = GammaKNNClassifier(sampler=SMOTE(), metric=lambda tp, fp, fn, tn: tp - fp)
+    save(model.fit(X, Y), tmp_path / "m")
+    again = load(tmp_path / "m")
+    assert again.sampler == Unsaved("SMOTE()")
+    assert "lambda" in again.metric.text
+    with pytest.raises(ValueError, match=r"'sampler' parameter.*Unsaved"):
+        again.set_params(metric="f1").fit(X, Y)
+
+
+@pytest.fixture
+def saved(tmp_path):
+    path = tmp_path / "model.rarefind"
+    save(GammaKNNClassifier().fit(X, Y), path)
+    return path
+
+
+def test_the_file_says_what_it_was_made_with(saved):
+    body = saved.read_bytes()[9 + 32 :]
+    manifest = json.loads(zipfile.ZipFile(io.BytesIO(body)).read("manifest.json"))
+    assert manifest["format"] == FORMAT
+    assert manifest["kind"] == "GammaKNNClassifier"
+    assert manifest["versions"]["rarefind"] == rarefind.__version__
+    assert {"python", "numpy", "scikit-learn"} < set(manifest["versions"])
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.999])
+def test_a_truncated_file_is_refused(saved, share):
+    content = saved.read_bytes()
+    saved.write_bytes(content[: int(len(content) * share)])
+    with pytest.raises(ValueError, match=r"no rarefind model file|damaged"):
+        load(saved)
+
+
+@pytest.mark.parametrize("place", [12, 60, 2000, -10])
+def test_a_changed_file_is_refused(saved, place):
+    content = bytearray(saved.read_bytes())
+    content[place] ^= 1
+    saved.write_bytes(content)
+    with pytest.raises(ValueError, match="damaged"):
+        load(saved)
+
+
+def rewritten(saved, change):
+    """The file with another tree or manifest, and a checksum that fits."""
+    archive = zipfile.ZipFile(io.BytesIO(saved.read_bytes()[9 + 32 :]))
+    members = {name: archive.read(name) for name in archive.namelist()}
+    change(members)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as out:
+        for name, content in members.items():
+            out.writestr(name, content)
+    body = packed.getvalue()
+    saved.write_bytes(b"rarefind\n" + hashlib.sha256(body).digest() + body)
+    return saved
+
+
+def test_a_newer_file_is_refused_with_what_to_do(saved):
+    def newer(members):
+        manifest = json.loads(members["manifest.json"])
+        manifest["format"], manifest["versions"]["rarefind"] = FORMAT + 1, "9.9"
+        members["manifest.json"] = json.dumps(manifest)
+
+    with pytest.raises(ValueError, match=r"format 2, made with rarefind 9\.9.*Upgrade rarefind"):
+        load(rewritten(saved, newer))
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        {"$": "os.system", "state": {}},
+        {"$": "Popen", "state": {"args": "true"}},
+        {"$": "GammaKNNClassifier"},
+        {"$array": 99},
+        {"$array": "../../etc/passwd"},
+        {"$surprise": 1},
+        {"$scalar": []},
+    ],
+    ids=str,
+)
+def test_only_whole_models_of_ours_are_made(saved, tree):
+    def other(members):
+        members["model.json"] = json.dumps(tree)
+
+    with pytest.raises(
+        ValueError, match=r"no type of a rarefind model|whole model|unknown kind|int"
+    ):
+        load(rewritten(saved, other))
+
+
+def test_foreign_and_missing_files_are_refused(tmp_path):
+    (tmp_path / "other").write_text("hello")
+    with pytest.raises(ValueError, match="other is no rarefind model file"):
+        load(tmp_path / "other")
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "nothing")
+
+
+def test_only_fitted_models_of_ours_are_saved(tmp_path):
+    with pytest.raises(ValueError, match="not fitted: fit it before"):
+        save(GammaKNNClassifier(), tmp_path / "m")
+    with pytest.raises(ValueError, match="LogisticRegression is no rarefind model"):
+        save(LogisticRegression().fit(X, Y), tmp_path / "m")
+    assert list(tmp_path.iterdir()) == []
