@@ -28,6 +28,7 @@ check: $(VENV)/.dev
 bench: $(VENV)/.run
 	$(PY) benchmarks/gamma_knn.py
 	$(PY) benchmarks/search.py
+	$(PY) benchmarks/data.py
 
 docs: $(VENV)/.docs
 	$(PY) -m sphinx -W --keep-going -b html docs docs/_build/html

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import rarefind
 from rarefind import TableModel
+from rarefind.data import read_table
 from rarefind.neighbors import GammaKNNClassifier
 
 
@@ -188,3 +189,17 @@ def test_lists_that_cannot_be_made_are_refused(fitted):
         fitted.rank(new, 5, one_per="shop")
     with pytest.raises(ValueError, match="A budget is"):
         fitted.rank(new, "many")
+
+
+def test_a_file_read_later_has_the_types_of_the_fit(tmp_path):
+    payments().to_csv(tmp_path / "known.csv", index=False)
+    model = model_of().fit(read_table(tmp_path / "known.csv", target="verdict"))
+    rarefind.save(model, tmp_path / "model.rarefind")
+    again = rarefind.load(tmp_path / "model.rarefind")
+    # Read by itself, a country of numbers only would be a column of numbers.
+    payments(40, seed=3).assign(country=75).to_csv(tmp_path / "new.csv", index=False, sep=";")
+    new = read_table(tmp_path / "new.csv", like=again.types_)
+    assert new["country"].iloc[0] == "75"
+    assert again.types_ == model.types_
+    assert set(again.types_) >= {"amount", "country", "when"}
+    assert np.isfinite(again.priority(new)).all()

@@ -53,6 +53,9 @@ class TableModel(BaseEstimator):
         From columns to numbers and back.
     classes_, positive_
         The two values of the target, and the one that matters.
+    types_ : dict
+        The types of the columns as :func:`rarefind.data.read_table` found them, to read further
+        files by (``like=``); empty for a table that was not read by it.
 
     Examples
     --------
@@ -121,6 +124,7 @@ class TableModel(BaseEstimator):
         labels = frame[self.target].to_numpy()
         self.estimator_ = estimator.fit(self._encode(frame), labels, **extra)
         self.classes_ = np.asarray(self.estimator_.classes_)
+        self.types_: dict[str, Any] = dict(frame.attrs.get("rarefind_types", {}))
         self.rows_, self.positives_ = len(frame), int((labels == self.positive_).sum())
         self._names_of_known(frame, labels)
         return self

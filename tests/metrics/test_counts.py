@@ -237,3 +237,22 @@ def test_a_name_without_parameters_takes_none(name):
 def test_a_family_without_its_parameter_says_which(name, params):
     with pytest.raises(ValueError, match=rf"Metric '{name}': .*(recall|k|c_np)"):
         count_metric(name, **params)
+
+
+def test_budgets_of_alerts_are_said_as_everywhere():
+    counts = (3.0, 2.0, 1.0, 94.0)
+    assert (
+        AlertsAtMost("5%")(*counts)
+        == AlertsAtMost(0.05)(*counts)
+        == AlertsAtMost("5")(*counts)
+        == 3
+    )
+    with pytest.raises(ValueError, match="A budget is a number of checks"):
+        AlertsAtMost("many")
+
+
+def test_parameters_out_of_range_are_refused():
+    with pytest.raises(ValueError, match="recall is a share from 0 to 1, not 90"):
+        RecallAtLeast(90)
+    with pytest.raises(ValueError, match="beta must be above 0"):
+        FBeta(0)

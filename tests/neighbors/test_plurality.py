@@ -70,6 +70,30 @@ def test_no_scale_of_one_class_is_better_than_the_one_found(held, name):
             assert mean_metric(distances, other, codes, metric) <= value + 1e-9
 
 
+@given(st.integers(0, 100_000))
+@settings(max_examples=60)
+def test_the_value_is_that_of_the_votes_with_ties_and_copies(seed):
+    rng = np.random.default_rng(seed)
+    n_classes, n, k = 3, 12, 3
+    distances = np.sort(rng.integers(0, 4, size=(n_classes, n, k)).astype(float), axis=2)
+    codes = rng.integers(n_classes, size=n)
+    metric = count_metric("f1")
+    scales, value = best_class_scales(distances, codes, np.ones(n), metric)
+    assert value == pytest.approx(mean_metric(distances, scales, codes, metric))
+
+
+def test_a_metric_of_single_numbers_will_do():
+    X, y = three_classes()
+
+    def careful(tp, fp, fn, tn):
+        return tp / (tp + fp + fn) if tp else 0.0
+
+    plain = GammaKNNClassifier(metric=lambda tp, fp, fn, tn: tp / (tp + fp + fn + 1e-300))
+    assert GammaKNNClassifier(metric=careful).fit(X, y).value_ == pytest.approx(
+        plain.fit(X, y).value_
+    )
+
+
 def three_classes():
     X, y = make_blobs([300, 60, 20], centers=None, cluster_std=4, random_state=1)
     return X, np.array(["common", "rare", "rarest"])[y]

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from imblearn.combine import SMOTEENN, SMOTETomek
-from imblearn.over_sampling import SMOTE, RandomOverSampler
+from imblearn.over_sampling import ADASYN, SMOTE, RandomOverSampler
 from sklearn.base import BaseEstimator
 from sklearn.datasets import make_classification
 
@@ -58,11 +58,16 @@ def test_positions_are_not_trusted(table):
     np.testing.assert_array_equal(drawn.row[5:], expected)
 
 
-def test_neighbours_of_the_sampler_shrink_with_the_positives(table):
+@pytest.mark.parametrize(
+    "sampler",
+    [SMOTE(), ADASYN(), SMOTEENN(), SMOTETomek(), SMOTETomek(smote=SMOTE(k_neighbors=7))],
+    ids=str,
+)
+def test_neighbours_of_the_sampler_shrink_with_the_positives(table, sampler):
     X, _ = table
-    positive = np.arange(len(X)) < 3
-    drawn = resample(SMOTE(k_neighbors=5), X, positive, seed=0)
-    assert drawn.positive.sum() == len(X) - 3
+    positive = np.linalg.norm(X - X[0], axis=1).argsort().argsort() < 4
+    drawn = resample(sampler, X, positive, seed=0)
+    assert (drawn.positive & (drawn.row < 0)).sum() > 50
 
 
 def test_the_seed_is_used_unless_the_sampler_has_one(table):

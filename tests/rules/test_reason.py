@@ -14,6 +14,7 @@ def test_a_reason_reads_as_a_sentence():
         "most like known positives row 17 (distance 0.12) and a synthetic positive (distance 0.2)."
     )
     assert str(Reason(0.5, None)) == "Score 0.5."
+    assert str(Reason(2.5e100, None)) == "Score above all others."
 
 
 def test_numbers_are_short_and_the_rest_is_as_it_is():

@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
@@ -179,3 +180,52 @@ def test_scores_need_two_classes():
 def test_one_fold_holds_nothing_out():
     with pytest.raises(ValueError, match="cv=1: rows are held out in at least 2 folds"):
         folds(np.zeros((4, 1)), [0, 0, 1, 1], 1)
+
+
+def text_labels(n=200):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(n, 2))
+    fraud = np.arange(n) % 10 == 0
+    rows[fraud] += 2
+    return rows, np.where(fraud, "fraud", "ok"), fraud
+
+
+def test_the_rarer_label_is_positive_also_where_it_comes_first_in_the_alphabet():
+    rows, labels, fraud = text_labels()
+    named = out_of_fold_scores(LogisticRegression(), rows, labels)
+    numbered = out_of_fold_scores(LogisticRegression(), rows, fraud.astype(int))
+    np.testing.assert_allclose(named, numbered)
+    other = out_of_fold_scores(LogisticRegression(), rows, labels, pos_label="ok")
+    np.testing.assert_allclose(other, -named)
+
+
+def test_nearly_equal_classes_are_positive_in_the_same_way_in_every_fold():
+    rng = np.random.default_rng(1)
+    rows, labels = rng.normal(size=(21, 2)), np.arange(21) % 2
+    rows[labels == 1] += 6
+    scores = out_of_fold_scores(GammaKNNClassifier(k=1), rows, labels, cv=KFold(7))
+    assert scores[labels == 0].max() < 1 < scores[labels == 1].min()
+
+
+def test_precomputed_distances_are_cut_both_ways():
+    rows, labels, _ = text_labels()
+    table = cdist(rows, rows)
+    by_table = out_of_fold_scores(GammaKNNClassifier(distance="precomputed"), table, labels)
+    np.testing.assert_allclose(by_table, out_of_fold_scores(GammaKNNClassifier(), rows, labels))
+
+
+def test_groups_reach_the_estimator_too():
+    class Seen(LogisticRegression):
+        def fit(self, X, y, groups=None):
+            assert groups is not None
+            assert len(groups) == len(X)
+            return super().fit(X, y)
+
+    rows, labels, _ = text_labels()
+    scores = out_of_fold_scores(Seen(), rows, labels, groups=np.arange(200) // 2)
+    assert np.isfinite(scores).all()
+
+
+def test_groups_of_another_length_are_refused():
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        folds(np.zeros((6, 1)), [0, 0, 0, 1, 1, 1], 2, groups=[1, 2, 3])

@@ -285,3 +285,18 @@ def test_the_progress_is_shown_when_asked(capsys):
 def test_numpy_integers_are_whole_numbers():
     found = search(space={"max_depth": (np.int64(1), np.int64(3))}, n_trials=2)
     assert isinstance(found.params["max_depth"], int)
+
+
+def test_a_score_that_is_no_number_ends_the_search():
+    with pytest.raises(ValueError, match="The metric is nan with"):
+        search(metric=lambda estimator, X, y: float("nan"), n_trials=3)
+
+
+def test_text_labels_are_tuned_for_the_rarer_one():
+    rng = np.random.default_rng(0)
+    rows, fraud = rng.normal(size=(200, 2)), np.arange(200) % 10 == 0
+    rows[fraud] += 1.5
+    settings = {"space": {"C": [1.0]}, "n_trials": 1}
+    named = tune(LogisticRegression(), X=rows, y=np.where(fraud, "fraud", "ok"), **settings)
+    numbered = tune(LogisticRegression(), X=rows, y=fraud.astype(int), **settings)
+    assert named.value == pytest.approx(numbered.value)

@@ -1,4 +1,4 @@
-"""Bins that see the positives: cuts where the few positives lie, not only where the rows are many."""
+"""Bins that see the positives: cuts where the few positives lie, not only the many rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class PositiveAwareBinner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
     unusual lies.
 
     A code is the number of cuts at or below the value, so ``code >= c`` means
-    ``value >= cuts_[column][c - 1]``; :meth:`inverse` gives that value. Missing values stay missing.
+    ``value >= cuts_[column][c - 1]``; :meth:`inverse` gives that value. Missing values stay so.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils import check_consistent_length
 
 from rarefind._typing import ArrayLike, Floats, Label
-from rarefind.metrics._inputs import as_weights, is_positive
+from rarefind.metrics._inputs import as_weights, budget_share, is_positive
 
 # Larger is better, always: a cost is returned with a minus sign.
 CountMetric = Callable[[Floats, Floats, Floats, Floats], Any]
@@ -59,6 +59,10 @@ class FBeta:
     """
 
     beta: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.beta > 0:
+            raise ValueError(f"beta must be above 0, not {self.beta}.")
 
     def __call__(self, tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
         """Value at the counts."""
@@ -112,6 +116,10 @@ class RecallAtLeast:
 
     recall: float
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.recall <= 1:
+            raise ValueError(f"recall is a share from 0 to 1, not {self.recall}.")
+
     def __call__(self, tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
         """Precision where the recall is reached, else minus the recall that is missing."""
         recall = _ratio(tp, tp + fn)
@@ -124,7 +132,8 @@ class RecallAtLeast:
 class AlertsAtMost:
     """The most positives found by at most ``k`` alerts.
 
-    ``k`` is a number of alerts among the rows that are counted, or a share of them when below 1.
+    ``k`` is a number of alerts among the rows that are counted, or a share of them (``0.05`` or
+    ``"5%"``).
 
     Examples
     --------
@@ -135,12 +144,16 @@ class AlertsAtMost:
     -1.0
     """
 
-    k: float
+    k: float | str
+
+    def __post_init__(self) -> None:
+        budget_share(self.k)  # what is no budget is refused now
 
     def __call__(self, tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
         """Positives found where the budget holds, else minus the alerts beyond it."""
         alerts = np.asarray(tp + fp, dtype=float)
-        allowed = self.k * (alerts + fn + tn) if self.k < 1 else self.k
+        share = budget_share(self.k)
+        allowed = float(self.k) if share is None else share * (alerts + fn + tn)
         return np.where(alerts <= allowed * (1 + 1e-9), tp, allowed - alerts)
 
 

@@ -87,19 +87,25 @@ def budget(k: int | float | str, n: float) -> float:
     >>> budget(200, n=10_000), budget("0.5%", n=10_000), budget(0.01, n=10_000)
     (200.0, 50.0, 100.0)
     """
+    share = budget_share(k)
+    checks = float(k) if share is None else max(1.0, round(share * n))
+    return float(min(checks, n))
+
+
+def budget_share(k: int | float | str) -> float | None:
+    """The share of the rows that a budget asks for; None where it is a number of checks."""
     try:
         if isinstance(k, str) and k.strip().endswith("%"):
-            share: float | None = float(k.strip()[:-1]) / 100
-            checks = 0.0
+            amount, is_share = float(k.strip()[:-1]) / 100, True
         else:
-            checks = float(k)
-            share = checks if 0 < checks < 1 else None
+            amount = float(k)
+            is_share = amount < 1
     except (TypeError, ValueError):
-        checks, share = 0.0, None
-    if share is not None and 0 < share <= 1:
-        return float(min(max(1.0, round(share * n)), n))
-    if share is None and np.isfinite(checks) and checks >= 1 and checks == int(checks):
-        return float(min(checks, n))
+        amount, is_share = 0.0, True
+    if is_share and 0 < amount <= 1:
+        return amount
+    if not is_share and np.isfinite(amount) and amount == int(amount):
+        return None
     raise ValueError(f"A budget is a number of checks (200) or a share (0.5% or 0.005), not {k!r}.")
 
 

@@ -13,7 +13,7 @@ from rarefind._sklearn_compat import register_scorer
 from rarefind._typing import ArrayLike, Floats, Label, Table
 from rarefind.metrics import _ranking
 from rarefind.metrics._counts import confusion, count_metric
-from rarefind.metrics._inputs import budget
+from rarefind.metrics._inputs import budget_share
 
 _RANKING: dict[str, Callable[..., float]] = {
     "average_precision": _ranking.average_precision,
@@ -135,7 +135,7 @@ def get_scorer(
     elif name.endswith("_at_k"):
         if "k" not in params:
             raise ValueError(f"{name} needs a number of checks: k=200, or the name {name[:-1]}200.")
-        budget(params["k"], 1e9)
+        budget_share(params["k"])
     return Scorer(name, params, pos_label)
 
 

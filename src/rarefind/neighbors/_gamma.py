@@ -219,7 +219,7 @@ class GammaKNNClassifier(RareClassifier):
         self._sets = self._point_sets(X, codes, np.arange(codes.size), seed)
         self._calibration: Calibration | None = None
         self._reference: Reference | None = None
-        if self._given_scales():
+        if self._given_scales(alone=np.bincount(codes).min() < 2):
             return self
         rows, weight, distances = self._hold_out(table, X, codes, groups, rng, seed)
         if self.classes_.size > 2:
@@ -333,7 +333,9 @@ class GammaKNNClassifier(RareClassifier):
         cv = 5 if self.cv is None else self.cv
         pairs = [
             (train, test[weight[test] > 0])
-            for train, test in folds(table, codes, cv, groups=groups, random_state=seed)
+            for train, test in folds(
+                table, self.classes_[codes], cv, groups=groups, random_state=seed
+            )
         ]
         with report_progress(self, "folds", len(pairs), X, codes, self.verbose) as step:
             distances = out_of_fold(
@@ -342,8 +344,11 @@ class GammaKNNClassifier(RareClassifier):
         rows = np.concatenate([test for _, test in pairs])
         return rows, weight[rows], distances
 
-    def _given_scales(self) -> bool:
-        """Take the scales that need no held-out rows; False where there are some to find."""
+    def _given_scales(self, *, alone: bool) -> bool:
+        """Take the scales that need no held-out rows; False where there are some to find.
+
+        A row that is ``alone`` in its class cannot be held out to calibrate a given scale.
+        """
         if self.classes_.size > 2 and self.gamma != "auto":
             scales = self.gamma if isinstance(self.gamma, dict) else {}
             most_frequent = self.classes_[self._rare_first[-1]]
@@ -353,9 +358,10 @@ class GammaKNNClassifier(RareClassifier):
             )
             self.value_ = np.nan
             return True
-        if self.gamma is None:
-            relative = 1.0 if self.gamma_synthetic == "auto" else self.gamma_synthetic
-            self._keep(Scales(1.0, relative, np.nan))
+        if self.gamma is None or (alone and self.gamma != "auto"):
+            gamma = 1.0 if self.gamma is None else float(self.gamma)
+            synthetic = gamma if self.gamma_synthetic == "auto" else self.gamma_synthetic
+            self._keep(Scales(gamma, synthetic / gamma, np.nan))
             return True
         return False
 

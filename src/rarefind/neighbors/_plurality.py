@@ -11,7 +11,7 @@ import numpy as np
 
 from rarefind._typing import Bools, Floats, Ints
 from rarefind.metrics import CountMetric
-from rarefind.selection._threshold import place_cut
+from rarefind.selection._threshold import evaluate, place_cut
 
 
 def votes(distances: Floats, scales: Floats) -> Ints:
@@ -40,7 +40,8 @@ def best_class_scales(
         before = value
         for c in range(n_classes - 1):
             candidate, reached = _best_scale(c, distances, scales, codes, weight, metric)
-            if reached > value:
+            # More than rounding, or two classes could go on trading places.
+            if reached > value + 1e-12:
                 scales[c], value = candidate, reached
         if not value > before:
             break
@@ -55,10 +56,14 @@ def _best_scale(
     others = [j for j in range(n_classes) if j != c]
     rival, voter = _merge(distances[others] * scales[others][:, None, None], k)
     # Class c has m of the k votes while its m-th row comes before the (k-m+1)-th of the others.
+    rival_class = np.asarray(others)[voter]
     with np.errstate(divide="ignore", invalid="ignore"):
         turning = rival[:, ::-1] / distances[c]
-    turning = np.where(np.isinf(distances[c]), 0.0, np.where(distances[c] == 0, np.inf, turning))
-    winner = _winner_by_votes_of(c, np.asarray(others)[voter], voter >= 0, n_classes)
+    # At distance 0 no scale helps: the row comes first, but for a rarer rival at distance 0 too.
+    comes_first = (rival[:, ::-1] > 0) | (rival_class[:, ::-1] > c)
+    turning = np.where(distances[c] == 0, np.where(comes_first, np.inf, 0.0), turning)
+    turning = np.where(np.isinf(distances[c]), 0.0, turning)
+    winner = _winner_by_votes_of(c, rival_class, voter >= 0, n_classes)
 
     row, m = np.nonzero((turning > 0) & (winner[:, 1:] != winner[:, :-1]))
     at = turning[row, m]
@@ -78,7 +83,7 @@ def _best_scale(
         tp, alerts = (np.append(a[0], a[1:][last]) for a in (tp, alerts))
         positives = weight[hit].sum()
         fp, fn = alerts - tp, positives - tp
-        values += metric(tp, fp, fn, weight.sum() - positives - fp) / n_classes
+        values += evaluate(metric, tp, fp, fn, weight.sum() - positives - fp) / n_classes
     cut, scale = place_cut(at[last], values, (0.0, 1.0))
     return scale, float(values[cut])
 

@@ -6,6 +6,8 @@ from collections import defaultdict
 from typing import Any, NamedTuple
 
 import numpy as np
+from imblearn.combine import SMOTEENN, SMOTETomek
+from imblearn.over_sampling import ADASYN, SMOTE
 from sklearn.base import clone
 
 from rarefind._typing import Array, Bools, Floats, Ints
@@ -30,9 +32,8 @@ def resample(sampler: Any, X: Floats, positive: Bools, seed: int) -> Resampled:
     if "random_state" in params and params["random_state"] is None:
         sampler.set_params(random_state=seed)
     positives = int(positive.sum())
-    neighbours = params.get("k_neighbors")
-    if isinstance(neighbours, int) and 1 < positives <= neighbours:
-        sampler.set_params(k_neighbors=positives - 1)
+    if positives > 1:
+        sampler.set_params(**_fewer_neighbours(sampler, params, positives - 1))
     try:
         drawn, labels = sampler.fit_resample(X, positive.astype(int))
     except ValueError as error:
@@ -46,6 +47,19 @@ def resample(sampler: Any, X: Floats, positive: Bools, seed: int) -> Resampled:
     row = np.full(is_pos.size, -1, dtype=np.intp)
     row[is_pos] = _rows_of(drawn[is_pos], X, np.flatnonzero(positive))
     return Resampled(drawn, is_pos, row)
+
+
+def _fewer_neighbours(sampler: Any, params: dict[str, Any], most: int) -> dict[str, Any]:
+    """Neighbours among the positives are at most the others there are."""
+    names = ["k_neighbors", "smote__k_neighbors"]
+    if isinstance(sampler, ADASYN):
+        names.append("n_neighbors")
+    fewer: dict[str, Any] = {
+        n: most for n in names if isinstance(params.get(n), int) and params[n] > most
+    }
+    if isinstance(sampler, SMOTEENN | SMOTETomek) and params["smote"] is None and most < 5:
+        fewer["smote"] = SMOTE(k_neighbors=most, random_state=params["random_state"])
+    return fewer
 
 
 def _rows_of(drawn: Floats, X: Floats, candidates: Ints) -> Ints:

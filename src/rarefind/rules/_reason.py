@@ -66,7 +66,8 @@ class Reason:
     similar: list[Similar] = field(default_factory=list)
 
     def __str__(self) -> str:
-        text = f"Score {short(self.score)}"
+        # Scores beyond all ratios stand for a row that equals a known positive.
+        text = "Score above all others" if self.score >= 1e99 else f"Score {short(self.score)}"
         if self.rank_in_reference is not None:
             text += f", above {100 * self.rank_in_reference:.1f} % of the known rows"
         if self.because:

@@ -5,21 +5,18 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from scipy.stats import wilcoxon
-from sklearn.base import clone
-from sklearn.utils import _safe_indexing
 
 from rarefind._progress import progress_bar
-from rarefind._typing import Array, ArrayLike, Ints, Label, Table
-from rarefind.metrics import get_scorer
-from rarefind.metrics._scorers import Scorer
+from rarefind._typing import ArrayLike, Ints, Label, Table
 from rarefind.selection._folds import folds
+from rarefind.selection._labelled import Labelled
 
 
 @dataclass(frozen=True)
@@ -136,62 +133,50 @@ def compare(
     """
     if not models:
         raise ValueError("There is no model to compare.")
-    labels = np.asarray(y)
-    pos_label = _rarer(labels) if pos_label is None else pos_label
-    scorers = _named_scorers(metrics, pos_label)
-    pairs = folds(X, labels, cv, groups=groups, random_state=random_state)
+    data = Labelled.of(X, y, groups, pos_label)
+    scorers = _named_scorers(metrics, data)
+    pairs = folds(X, data.y, cv, groups=groups, random_state=random_state)
     jobs = [(name, model, i) for name, model in models.items() for i in range(len(pairs))]
     rows: list[dict[str, Any]] = []
     with progress_bar("Comparing", len(jobs), verbose) as step:
         for result in Parallel(n_jobs=n_jobs, return_as="generator")(
-            delayed(_measure)(name, clone(model), X, labels, i, *pairs[i], scorers)
-            for name, model, i in jobs
+            delayed(_measure)(name, model, data, i, *pairs[i], scorers) for name, model, i in jobs
         ):
             rows.extend(result)
             step(1)
     return Comparison(pd.DataFrame(rows))
 
 
-def _rarer(labels: Array) -> Label:
-    """The rarer of two labels, the second when equal, as the estimators choose it."""
-    names, counts = np.unique(labels, return_counts=True)
-    return names[0] if names.size == 2 and counts[0] < counts[1] else names[-1]
-
-
-def _named_scorers(metrics: Any, pos_label: Label) -> dict[str, Callable[..., float]]:
-    """Scorers by name, all for the same positive label, none hidden by another of its name."""
+def _named_scorers(metrics: Any, data: Labelled) -> dict[str, Callable[..., float]]:
+    """Scorers by name, none hidden by another of its name."""
     wanted = [metrics] if isinstance(metrics, str) or callable(metrics) else list(metrics)
     scorers: dict[str, Callable[..., float]] = {}
     for metric in wanted:
-        scorer = get_scorer(metric)
-        if isinstance(scorer, Scorer) and scorer.pos_label is None:
-            scorer = replace(scorer, pos_label=pos_label)
         name = metric if isinstance(metric, str) else getattr(metric, "__name__", str(metric))
         same = sum(known.split(" #")[0] == name for known in scorers)
-        scorers[f"{name} #{same + 1}" if same else name] = scorer
+        scorers[f"{name} #{same + 1}" if same else name] = data.scorer(metric)
     return scorers
 
 
 def _measure(
     name: str,
     model: Any,
-    X: Table,
-    y: Array,
+    data: Labelled,
     fold: int,
     train: Ints,
     test: Ints,
     scorers: Mapping[str, Callable[..., float]],
 ) -> list[dict[str, Any]]:
     start = time.perf_counter()
-    model.fit(_safe_indexing(X, train), y[train])
+    fitted = data.fit(model, train)
     seconds = time.perf_counter() - start
-    held_out, truth = _safe_indexing(X, test), y[test]
+    held_out, truth = data.held_out(fitted, test, train)
     return [
         {
             "model": name,
             "fold": fold,
             "metric": metric,
-            "value": scorer(model, held_out, truth),
+            "value": scorer(fitted, held_out, truth),
             "seconds": seconds,
         }
         for metric, scorer in scorers.items()

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
-from sklearn.utils import _safe_indexing
+from sklearn.utils import check_consistent_length
 
-from rarefind._typing import Array, ArrayLike, Floats, Ints, Table
+from rarefind._typing import Array, ArrayLike, Floats, Ints, Label, Table
 from rarefind.metrics import ranking_scores
+from rarefind.selection._labelled import Labelled
 
 
 def folds(
@@ -44,6 +44,7 @@ def folds(
         Only folds whose training part holds every class; an error when none is left.
     """
     labels = np.asarray(y)
+    check_consistent_length(X, labels, groups)
     if not isinstance(cv, int | np.integer):
         usable = _usable(check_cv(cv, labels, classifier=True), X, labels, groups)
     elif groups is None:
@@ -102,6 +103,7 @@ def out_of_fold_scores(
     *,
     cv: Any = 5,
     groups: ArrayLike | None = None,
+    pos_label: Label = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> Floats:
@@ -113,6 +115,8 @@ def out_of_fold_scores(
         With ``priority``, ``decision_function`` or ``predict_proba``; two classes.
     X, y, cv, groups, random_state
         As in :func:`folds`.
+    pos_label : label, default=None
+        The positive label; by default the rarer one.
     n_jobs : int, default=None
         Folds fitted at the same time.
 
@@ -131,18 +135,18 @@ def out_of_fold_scores(
     >>> average_precision(y, out_of_fold_scores(LogisticRegression(), X, y))
     1.0
     """
-    labels = np.asarray(y)
-    pairs = folds(X, labels, cv, groups=groups, random_state=random_state)
+    data = Labelled.of(X, y, groups, pos_label)
+    pairs = folds(X, data.y, cv, groups=groups, random_state=random_state)
     scored = Parallel(n_jobs=n_jobs)(
-        delayed(_fit_and_score)(clone(estimator), X, labels, train, test) for train, test in pairs
+        delayed(_fit_and_score)(estimator, data, train, test) for train, test in pairs
     )
-    total, times = np.zeros(labels.size), np.zeros(labels.size)
+    total, times = np.zeros(data.y.size), np.zeros(data.y.size)
     for (_, test), scores in zip(pairs, scored, strict=True):
         total[test] += scores
         times[test] += 1
-    return np.divide(total, times, out=np.full(labels.size, np.nan), where=times > 0)
+    return np.divide(total, times, out=np.full(data.y.size, np.nan), where=times > 0)
 
 
-def _fit_and_score(estimator: Any, X: Table, y: Array, train: Ints, test: Ints) -> Floats:
-    estimator.fit(_safe_indexing(X, train), y[train])
-    return ranking_scores(estimator, _safe_indexing(X, test))
+def _fit_and_score(estimator: Any, data: Labelled, train: Ints, test: Ints) -> Floats:
+    fitted = data.fit(estimator, train)
+    return ranking_scores(fitted, data.held_out(fitted, test, train)[0], data.pos_label)

@@ -80,7 +80,7 @@ def best_threshold(
     if isinstance(chosen, Cost):
         values = -_running_cost(chosen, rows)
     else:
-        values = _evaluate(chosen, tp, fp, fn, tn)
+        values = evaluate(chosen, tp, fp, fn, tn)
 
     j, threshold = place_cut(scores, values, bounds)
     return BestThreshold(threshold, *map(float, (values[j], tp[j], fp[j], fn[j], tn[j])))
@@ -128,7 +128,7 @@ def _running_cost(cost: Cost, rows: Rows) -> Floats:
     return passed.sum() + np.append(0.0, change)
 
 
-def _evaluate(metric: CountMetric, tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
+def evaluate(metric: CountMetric, tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
     """Values at all cuts; a function written for single numbers is called cut by cut."""
     with np.errstate(all="ignore"):
         try:

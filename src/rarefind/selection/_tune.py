@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping
 from numbers import Integral
@@ -12,12 +13,11 @@ import joblib
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
 
 from rarefind._progress import progress_bar
-from rarefind._typing import Array, ArrayLike, Ints, Table
-from rarefind.metrics import get_scorer
+from rarefind._typing import ArrayLike, Ints, Label, Table
 from rarefind.selection._folds import folds
+from rarefind.selection._labelled import Labelled
 
 if TYPE_CHECKING:
     import optuna
@@ -45,6 +45,7 @@ def tune(
     *,
     cv: Any = 5,
     groups: ArrayLike | None = None,
+    pos_label: Label = None,
     random_state: int = 0,
     storage: str | Path | None = None,
     prune: bool = True,
@@ -73,6 +74,8 @@ def tune(
         Seconds after which no new trial begins.
     cv, groups
         As in :func:`folds`; the same folds for every trial.
+    pos_label : label, default=None
+        The positive label; by default the rarer one.
     random_state : int, default=0
         Seed of the folds and of the proposals.
     storage : str or Path, default=None
@@ -99,31 +102,30 @@ def tune(
     >>> sorted(found.params), len(found.trials)
     (['C'], 5)
     """
-    scorer = get_scorer(metric)
-    labels = np.asarray(y)
-    pairs = folds(X, labels, cv, groups=groups, random_state=random_state)
+    data = Labelled.of(X, y, groups, pos_label)
+    scorer = data.scorer(metric)
+    pairs = folds(X, data.y, cv, groups=groups, random_state=random_state)
     study = _open_study(storage, prune)
     if storage is not None:
-        what = f"{type(estimator)} {estimator.get_params()} {_name_of(metric)}"
-        measured = (what, np.asarray(X), labels, pairs)
+        what = f"{type(estimator)} {estimator.get_params()} {metric} {data.pos_label}"
+        # Functions print where they lie in memory, which another process need not share.
+        named = re.sub(r" at 0x[0-9a-fA-F]+", "", what)
         asked = {
             "space": {name: repr(given) for name, given in space.items()},
             "seed": random_state,
-            "measured": joblib.hash(measured),
+            "measured": joblib.hash((named, np.asarray(X), data.y, pairs)),
         }
         _refuse_other_search(study, storage, asked)
-    deadline = None if timeout is None else time.monotonic() + timeout
+    deadline = np.inf if timeout is None else time.monotonic() + timeout
     with progress_bar(f"Tuning {type(estimator).__name__}", n_trials, verbose) as step:
         step(_finished(study))
-        while _finished(study) < n_trials:
-            if deadline is not None and time.monotonic() > deadline and _finished(study):
-                break
-            _run_trial(study, estimator, space, X, labels, pairs, scorer, random_state)
+        while _finished(study) < n_trials and (time.monotonic() < deadline or not _finished(study)):
+            _run_trial(study, estimator, space, data, pairs, scorer, random_state)
             step(1)
     if not any(t.state.name == "COMPLETE" for t in study.trials):
         raise ValueError("No trial was completed; allow more trials or time.")
     params = _decode(space, study.best_params)
-    best = clone(estimator).set_params(**params).fit(X, labels)
+    best = data.fit(clone(estimator).set_params(**params))
     return Tuned(best, params, float(study.best_value), _trials_table(study, space))
 
 
@@ -151,11 +153,6 @@ def _open_study(storage: str | Path | None, prune: bool) -> optuna.Study:
     return study
 
 
-def _name_of(metric: Any) -> str:
-    """What a metric is called, in this process and in another."""
-    return str(getattr(metric, "__qualname__", metric))
-
-
 def _refuse_other_search(study: optuna.Study, storage: str | Path, asked: dict[str, Any]) -> None:
     """Trials are resumed only where a new one would be proposed and measured in the same way."""
     if study.user_attrs.get("made_for", asked) != asked:
@@ -170,8 +167,7 @@ def _run_trial(
     study: optuna.Study,
     estimator: Any,
     space: Space,
-    X: Table,
-    y: Array,
+    data: Labelled,
     pairs: list[tuple[Ints, Ints]],
     scorer: Callable[..., float],
     random_state: int,
@@ -185,8 +181,12 @@ def _run_trial(
     values: list[float] = []
     try:
         for fold, (train, test) in enumerate(pairs):
-            fitted = clone(candidate).fit(_safe_indexing(X, train), y[train])
-            values.append(scorer(fitted, _safe_indexing(X, test), y[test]))
+            fitted = data.fit(candidate, train)
+            values.append(float(scorer(fitted, *data.held_out(fitted, test, train))))
+            if not np.isfinite(values[-1]):
+                raise ValueError(
+                    f"The metric is {values[-1]} with {trial.params}: it must be a number."
+                )
             trial.report(float(np.mean(values)), fold)
             if fold < len(pairs) - 1 and trial.should_prune():
                 study.tell(trial, state=optuna.trial.TrialState.PRUNED)
