@@ -221,7 +221,7 @@ class TableModel(BaseEstimator):
             "columns that name or date a row, and are no features": {
                 role: name for role, name in roles.items() if name is not None and role != "target"
             },
-            "columns left out for holding one value or none": list(self.encoder_.dropped_),
+            "columns left out, and why": dict(self.encoder_.dropped_),
             "threshold": float(getattr(self.estimator_, "threshold_", np.nan)),
             "labels": "Only rows that were checked have labels: past checks chose what is known.",
         }
