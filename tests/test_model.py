@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
 
 import rarefind
 from rarefind import TableModel
@@ -203,3 +204,66 @@ def test_a_file_read_later_has_the_types_of_the_fit(tmp_path):
     assert again.types_ == model.types_
     assert set(again.types_) >= {"amount", "country", "when"}
     assert np.isfinite(again.priority(new)).all()
+
+
+def test_reasons_of_levels_and_holes_name_what_is_shared():
+    rng = np.random.default_rng(0)
+    fraud = np.arange(200) % 10 == 0
+    table = pd.DataFrame(
+        {
+            "flag": np.where(fraud, "x", rng.choice(["a", "b", "c"], 200)),
+            "score": np.where(fraud, np.nan, rng.normal(size=200)),
+            "y": fraud.astype(int),
+        }
+    )
+    model = TableModel(GammaKNNClassifier(k=1)).fit(table)
+    (shared, foreign) = model.explain(
+        pd.DataFrame({"flag": ["x", "never seen"], "score": [np.nan, np.nan]})
+    )
+    assert {str(c) for c in shared.because} == {"flag x", "score missing"}
+    assert {str(c) for c in foreign.because} == {"score missing"}
+
+
+@given(st.data())
+@settings(max_examples=25)
+def test_any_table_of_these_columns_is_scored_row_by_row(fitted, data):
+    new = payments(40, seed=4)[:12].drop(columns="verdict")
+    new = new.astype({"country": object, "member": object})
+    for column, other in (("country", "Atlantis"), ("amount", 1e6), ("member", None)):
+        rows = data.draw(st.lists(st.integers(0, 11), max_size=6))
+        new.loc[rows, column] = data.draw(st.sampled_from([other, None]))
+    new = new[data.draw(st.permutations(list(new.columns)))].assign(extra="?")
+    together = fitted.priority(new)
+    assert np.isfinite(together).all()
+    alone = [fitted.priority(new.iloc[[i]])[0] for i in range(12)]
+    np.testing.assert_array_equal(together, alone)
+
+
+def test_rows_of_nobody_are_nobody_s(fitted):
+    new = payments(40, seed=2).assign(card=None)
+    assert len(fitted.rank(new, 5, one_per=True, reasons=False)) == 5
+    table = payments().astype({"card": object})
+    table.loc[:50, "card"] = None
+    assert model_of().fit(table).estimator_.gamma_ > 0
+
+
+def test_an_empty_table_has_an_empty_list(fitted):
+    assert len(fitted.rank(payments()[:0], 5)) == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"estimator": LogisticRegression()}, "LogisticRegression gives no priority"),
+        ({"drop": "sex"}, r"drop= is a list of columns: \['sex'\]"),
+        ({"drop": ["amount"]}, "'amount' cannot be the amount and be kept out"),
+    ],
+)
+def test_roles_that_cannot_be_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        model_of(**changes).fit(payments())
+
+
+def test_numbers_are_no_days(fitted):
+    with pytest.raises(ValueError, match="when holds numbers"):
+        fitted.rank(payments(20).assign(when=range(20)), 5, per="day")

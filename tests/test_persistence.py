@@ -149,6 +149,9 @@ def test_a_newer_file_is_refused_with_what_to_do(saved):
         {"$array": "../../etc/passwd"},
         {"$surprise": 1},
         {"$scalar": []},
+        5,
+        {"$": "FBeta", "state": {"beta": 2.0}},
+        {"$": "GammaKNNClassifier", "state": {}},
     ],
     ids=str,
 )
@@ -157,7 +160,7 @@ def test_only_whole_models_of_ours_are_made(saved, tree):
         members["model.json"] = json.dumps(tree)
 
     with pytest.raises(
-        ValueError, match=r"no type of a rarefind model|whole model|unknown kind|int"
+        ValueError, match=r"no type of a rarefind|whole model|unknown kind|no fitted model"
     ):
         load(rewritten(saved, other))
 
@@ -175,4 +178,60 @@ def test_only_fitted_models_of_ours_are_saved(tmp_path):
         save(GammaKNNClassifier(), tmp_path / "m")
     with pytest.raises(ValueError, match="LogisticRegression is no rarefind model"):
         save(LogisticRegression().fit(X, Y), tmp_path / "m")
+    assert list(tmp_path.iterdir()) == []
+
+
+def huge_array(members):
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        header, {"descr": "<f8", "fortran_order": False, "shape": (10**12,)}
+    )
+    members["0.npy"] = header.getvalue()
+
+
+def pickled_array(members):
+    buffer = io.BytesIO()
+    np.save(buffer, np.array([{}], dtype=object), allow_pickle=True)
+    members["0.npy"] = buffer.getvalue()
+
+
+def cut_array(members):
+    members["0.npy"] = members["0.npy"][:-8]
+
+
+def no_format(members):
+    members["manifest.json"] = json.dumps({"format": -1})
+
+
+def no_json(members):
+    members["model.json"] = "{"
+
+
+def nested(members):
+    members["model.json"] = "[" * 100_000
+
+
+@pytest.mark.parametrize(
+    "change", [huge_array, pickled_array, cut_array, no_format, no_json, nested]
+)
+def test_files_made_to_do_harm_are_refused(saved, change):
+    with pytest.raises(ValueError, match=r"model\.rarefind"):
+        load(rewritten(saved, change))
+
+
+def test_compressed_parts_are_refused(saved):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as out:
+        out.writestr("manifest.json", b"0" * 10_000_000)
+    body = packed.getvalue()
+    saved.write_bytes(b"rarefind\n" + hashlib.sha256(body).digest() + body)
+    with pytest.raises(ValueError, match="compressed parts"):
+        load(saved)
+
+
+def test_what_was_learned_is_kept_whole_or_not_at_all(tmp_path):
+    model = GammaKNNClassifier().fit(X, Y)
+    model.surprise_ = object()
+    with pytest.raises(ValueError, match="A object cannot be kept in a model file"):
+        save(model, tmp_path / "m")
     assert list(tmp_path.iterdir()) == []

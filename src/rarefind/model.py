@@ -18,7 +18,7 @@ from rarefind.data import TableEncoder, check_target
 from rarefind.data._frames import as_frame
 from rarefind.metrics import budget as checks_bought
 from rarefind.neighbors import GammaKNNClassifier
-from rarefind.rules import Condition, Reason, Similar
+from rarefind.rules import Condition, Reason
 
 __all__ = ["TableModel"]
 
@@ -108,9 +108,14 @@ class TableModel(BaseEstimator):
         self
         """
         frame = as_frame(table)
-        self._refuse_unknown(frame)
+        self._check_roles(frame)
         self.positive_ = check_target(frame, self.target, self.positive)
         estimator = GammaKNNClassifier() if self.estimator is None else clone(self.estimator)
+        if not (hasattr(estimator, "priority") and hasattr(estimator, "explain")):
+            raise ValueError(
+                f"{type(estimator).__name__} gives no priority and no reasons: "
+                "TableModel takes rarefind's own estimators."
+            )
         if "pos_label" in estimator.get_params():
             estimator.set_params(pos_label=self.positive_)
         # What takes holes as they are, trees, needs no scale; what measures distances needs both.
@@ -120,13 +125,13 @@ class TableModel(BaseEstimator):
         ).fit(frame)
         extra = {}
         if self.entity is not None and "groups" in signature(estimator.fit).parameters:
-            extra["groups"] = frame[self.entity].to_numpy()
+            extra["groups"] = _entity_codes(frame[self.entity])
         labels = frame[self.target].to_numpy()
         self.estimator_ = estimator.fit(self._encode(frame), labels, **extra)
         self.classes_ = np.asarray(self.estimator_.classes_)
         self.types_: dict[str, Any] = dict(frame.attrs.get("rarefind_types", {}))
         self.rows_, self.positives_ = len(frame), int((labels == self.positive_).sum())
-        self._names_of_known(frame, labels)
+        self._keep_known(frame, labels)
         return self
 
     def priority(self, table: Table) -> Floats:
@@ -144,14 +149,15 @@ class TableModel(BaseEstimator):
     def explain(self, table: Table) -> list[Reason]:
         """Give the reason of each row, in the columns and units of the table."""
         frame = as_frame(table)
-        reasons = self._fitted().explain(self._encode(frame))
+        encoded = self._encode(frame)
+        reasons = self._fitted().explain(encoded)
         return [
             replace(
                 reason,
-                because=self._in_words(reason.because, row),
-                similar=[self._named(s) for s in reason.similar],
+                because=self._in_words(reason, frame.iloc[i], encoded.iloc[i]),
+                similar=[replace(s, name=self._called(s.row)) for s in reason.similar],
             )
-            for reason, (_, row) in zip(reasons, frame.iterrows(), strict=True)
+            for i, reason in enumerate(reasons)
         ]
 
     def rank(
@@ -185,9 +191,13 @@ class TableModel(BaseEstimator):
             Indexed as the table: ``rank``, the period, ``id``, ``entity``, ``time`` and ``amount``
             where the model knows them, ``priority``, ``probability``, ``reason``.
         """
+        self._fitted()
         frame = as_frame(table)
+        checks_bought(budget, max(1, len(frame)))  # a mistake is told also where nothing is to do
+        if not len(frame):
+            return pd.DataFrame(columns=["rank", "priority", "probability"])
         encoded = self._encode(frame)
-        priority = np.asarray(self._fitted().priority(encoded))
+        priority = np.asarray(self.estimator_.priority(encoded))
         column = list(self.classes_).index(self.positive_)
         found = pd.DataFrame(
             {
@@ -234,7 +244,11 @@ class TableModel(BaseEstimator):
         roles = [self.target, self.time, self.entity, self.id]
         return [*(name for name in roles if name is not None), *self.drop]
 
-    def _refuse_unknown(self, frame: pd.DataFrame) -> None:
+    def _check_roles(self, frame: pd.DataFrame) -> None:
+        if isinstance(self.drop, str):
+            raise ValueError(f"drop= is a list of columns: [{self.drop!r}].")
+        if self.amount is not None and self.amount in self.drop:
+            raise ValueError(f"{self.amount!r} cannot be the amount and be kept out by drop=.")
         wanted = [*self._no_features(), *([self.amount] if self.amount else [])]
         unknown = [name for name in wanted if name not in frame.columns and name != self.target]
         if unknown:
@@ -245,32 +259,62 @@ class TableModel(BaseEstimator):
         values = self.encoder_.transform(table)
         return pd.DataFrame(values, columns=list(self.encoder_.get_feature_names_out()))
 
-    def _names_of_known(self, frame: pd.DataFrame, labels: Array) -> None:
-        """Keep what the known positives are called, for reasons that speak of them."""
-        self.known_: dict[int, str] = {}
-        if self.id is not None:
-            rows = np.flatnonzero(labels == self.positive_)
-            self.known_ = {int(row): str(frame[self.id].iloc[row]) for row in rows}
+    def _keep_known(self, frame: pd.DataFrame, labels: Array) -> None:
+        """Keep what the known positives are called and hold, for reasons that speak of them."""
+        rows = np.flatnonzero(labels == self.positive_)
+        known = frame.iloc[rows]
+        names = [] if self.id is None else known[self.id].astype(str).tolist()
+        self.known_names_: dict[int, str] = dict(zip(rows.tolist(), names, strict=False))
+        self.known_rows_: dict[int, int] = {int(row): i for i, row in enumerate(rows)}
+        self.known_values_: dict[str, list[str]] = {}
+        for column in self.encoder_.columns_:
+            values = known[column]
+            # Of numbers, which have no levels, only holes are of interest.
+            if not pd.api.types.is_numeric_dtype(values) or values.isna().any():
+                codes, different = pd.factorize(values, use_na_sentinel=False)
+                texts = [self.encoder_.describe_value(column, value) for value in different]
+                self.known_values_[column] = [texts[code] for code in codes]
 
-    def _named(self, similar: Similar) -> Similar:
-        return replace(similar, name=self.known_.get(similar.row, ""))
+    def _called(self, row: int) -> str:
+        return self.known_names_.get(row, "")
 
-    def _in_words(self, because: list[Condition], row: pd.Series[Any]) -> list[Condition]:
+    def _in_words(
+        self, reason: Reason, row: pd.Series[Any], encoded: pd.Series[float]
+    ) -> list[Condition]:
         """Conditions on encoded columns as conditions on the table's own, each column once."""
-        names = list(self.encoder_.get_feature_names_out())
+        names = list(encoded.index)
         spoken: dict[str, Condition] = {}
-        for condition in because:
-            column, known = self.encoder_.describe(names.index(condition.feature), condition.value)
+        for condition in reason.because:
+            index = names.index(condition.feature)
+            column, known = self.encoder_.describe(index, condition.value)
             if column in spoken:
-                earlier = spoken[column]
-                spoken[column] = replace(earlier, weight=earlier.weight + condition.weight)
+                weight = spoken[column].weight + condition.weight
+                spoken[column] = replace(spoken[column], weight=weight)
                 continue
-            own = self.encoder_.describe_value(column, row[column])
-            text = f"{column} {condition.op} {known}"
             if condition.op == "≈":
-                text = f"{column} {own}" if own == known else f"{column} {own} ≈ {known}"
-            spoken[column] = replace(condition, feature=column, value=known, raw_unit_text=text)
+                own = self.encoder_.describe(index, encoded.iloc[index])[1]
+                text = self._likeness(column, row[column], own, known, reason)
+            else:
+                text = f"{column} {condition.op} {known}"
+            if text:
+                spoken[column] = replace(condition, feature=column, value=known, raw_unit_text=text)
         return list(spoken.values())
+
+    def _likeness(self, column: str, value: Any, own: str, known: str, reason: Reason) -> str:
+        """What a row shares with the positives it is like in a column; empty where it is nothing.
+
+        Of levels and holes only a value they share is worth a word: that both are not some third
+        level, or that a hole was filled with a number near theirs, is none.
+        """
+        if pd.isna(value) or own.startswith("not ") or known.startswith("not "):
+            own = self.encoder_.describe_value(column, value)
+            places = [self.known_rows_[s.row] for s in reason.similar if s.row in self.known_rows_]
+            texts = self.known_values_.get(column, [])
+            held = {texts[i] for i in places if texts}
+            return f"{column} {own}" if own in held else ""
+        if own == known:
+            return f"{column} {own}"
+        return f"{column} {own} ≈ {known}" if _is_number(own) and _is_number(known) else ""
 
     def _periods(self, frame: pd.DataFrame, per: str | None) -> Any:
         if per is None:
@@ -279,6 +323,8 @@ class TableModel(BaseEstimator):
             raise ValueError(f"per= is one of {', '.join(_PERIODS)}, not {per!r}.")
         if self.time is None or self.time not in frame.columns:
             raise ValueError(f"per={per!r} needs the column with the time, and there is none.")
+        if pd.api.types.is_numeric_dtype(frame[self.time]):
+            raise ValueError(f"{self.time} holds numbers; turn it into dates (pandas.to_datetime).")
         times = pd.to_datetime(frame[self.time])
         if times.isna().any():
             raise ValueError(f"{self.time} is missing in {int(times.isna().sum())} rows.")
@@ -290,7 +336,7 @@ class TableModel(BaseEstimator):
         name = self.entity if one_per is True else one_per
         if not isinstance(name, str) or name not in frame.columns:
             raise ValueError(f"one_per={one_per!r} names no column of the table.")
-        entity = frame[name].to_numpy()[found["position"]]
+        entity = _entity_codes(frame[name])[found["position"]]
         return pd.DataFrame({"period": found["period"], "entity": entity}).duplicated()
 
     def _listed(
@@ -313,3 +359,19 @@ class TableModel(BaseEstimator):
         if reasons and len(rows):
             listed["reason"] = [str(reason) for reason in self.explain(rows)]
         return listed
+
+
+def _entity_codes(column: pd.Series[Any]) -> Array:
+    """Numbers for the entities; a row that does not say whose it is stands alone."""
+    codes = pd.factorize(column)[0].astype(np.int64)
+    nobody = codes < 0
+    codes[nobody] = -1 - np.arange(nobody.sum())
+    return codes
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -14,6 +14,7 @@ import dataclasses
 import hashlib
 import io
 import json
+import math
 import platform
 import zipfile
 from collections.abc import Callable
@@ -26,6 +27,7 @@ import sklearn
 
 import rarefind
 from rarefind._files import written_whole
+from rarefind.base import RareClassifier
 from rarefind.data import TableEncoder
 from rarefind.metrics import AlertsAtMost, Cost, FBeta, RecallAtLeast
 from rarefind.model import TableModel
@@ -117,28 +119,41 @@ def load(path: str | Path) -> Any:
     if hashlib.sha256(body).digest() != digest:
         raise ValueError(f"{path} is damaged: it is cut short or was changed after it was saved.")
     try:
-        with zipfile.ZipFile(io.BytesIO(body)) as archive:
-            manifest = json.loads(archive.read("manifest.json"))
-            _refuse_newer(manifest, path)
-            tree = json.loads(archive.read("model.json"))
-            return _decode(tree, lambda number: _array(archive, number))
-    except (
-        KeyError,
-        TypeError,
-        AttributeError,
-        IndexError,
-        RecursionError,
-        zipfile.BadZipFile,
-    ) as e:
-        raise ValueError(f"{path} does not hold a whole model: {type(e).__name__} {e}.") from e
-
-
-def _refuse_newer(manifest: dict[str, Any], path: Path) -> None:
-    if manifest["format"] > FORMAT:
-        made_with = manifest.get("versions", {}).get("rarefind", "a later version")
+        return _open(zipfile.ZipFile(io.BytesIO(body)))
+    except _RefusedError as error:
+        raise ValueError(f"{path} {error}") from None
+    except Exception as error:
+        # A file made to do harm may fail anywhere; whatever it is, it is no model.
         raise ValueError(
-            f"{path} has format {manifest['format']}, made with rarefind {made_with}; "
-            f"this is {rarefind.__version__}, which opens formats up to {FORMAT}. Upgrade rarefind."
+            f"{path} does not hold a whole model ({type(error).__name__}: {error})."
+        ) from error
+
+
+class _RefusedError(Exception):
+    """What is wrong with a file, to follow its name."""
+
+
+def _open(archive: zipfile.ZipFile) -> Any:
+    # Nothing is compressed, so nothing can grow beyond the size of the file.
+    if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
+        raise _RefusedError("holds compressed parts, which a model file never does.")
+    manifest = json.loads(archive.read("manifest.json"))
+    _refuse_newer(manifest)
+    model = _decode(json.loads(archive.read("model.json")), lambda n: _array(archive, n))
+    if not isinstance(model, TableModel | RareClassifier) or not hasattr(model, "classes_"):
+        raise _RefusedError("holds no fitted model.")
+    return model
+
+
+def _refuse_newer(manifest: dict[str, Any]) -> None:
+    written = manifest["format"]
+    if type(written) is not int or written < 1:
+        raise _RefusedError(f"has no known format ({written!r}).")
+    if written > FORMAT:
+        made_with = manifest.get("versions", {}).get("rarefind", "a later version")
+        raise _RefusedError(
+            f"has format {written}, made with rarefind {made_with}; this is "
+            f"{rarefind.__version__}, which opens formats up to {FORMAT}. Upgrade rarefind."
         )
 
 
@@ -161,7 +176,18 @@ def _json(tree: Any) -> bytes:
 
 
 def _array(archive: zipfile.ZipFile, number: int) -> Any:
-    return np.load(io.BytesIO(archive.read(f"{int(number)}.npy")), allow_pickle=False)
+    content = archive.read(f"{int(number)}.npy")
+    header = io.BytesIO(content)
+    version = np.lib.format.read_magic(header)
+    read_header = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }[version]
+    shape, _, dtype = read_header(header)
+    # What the header promises must be there: memory is taken by its word.
+    if math.prod(shape) * dtype.itemsize != len(content) - header.tell():
+        raise _RefusedError("holds an array that is not as long as it says.")
+    return np.load(io.BytesIO(content), allow_pickle=False)
 
 
 # How the state of each type is taken out, and how an object is made of it again.
@@ -218,19 +244,25 @@ _SAVED: dict[type, tuple[_Take, _Make]] = {
 _BY_NAME = {cls.__name__: cls for cls in _SAVED}
 
 
-def _encode(value: Any, arrays: list[np.ndarray[Any, Any]], depth: int = 0) -> Any:
+def _encode(
+    value: Any, arrays: list[np.ndarray[Any, Any]], depth: int = 0, is_parameter: bool = False
+) -> Any:
     """A tree of JSON values; what JSON has no word for is an object with a key that begins by $."""
     if depth > _DEEPEST:
         raise ValueError("This model is nested too deeply to be saved.")
 
     def inner(part: Any) -> Any:
-        return _encode(part, arrays, depth + 1)
+        return _encode(part, arrays, depth + 1, is_parameter)
 
     if value is None or (isinstance(value, bool | int | float | str) and type(value) in _PLAIN):
         return value
     if type(value) in _SAVED:
         state = _SAVED[type(value)][0](value)
-        return {"$": type(value).__name__, "state": {name: inner(v) for name, v in state.items()}}
+        given = set(value.get_params(deep=False)) if hasattr(value, "get_params") else set()
+        return {
+            "$": type(value).__name__,
+            "state": {n: _encode(v, arrays, depth + 1, n in given) for n, v in state.items()},
+        }
     if isinstance(value, np.ndarray):
         if value.dtype == object:
             return {
@@ -247,7 +279,10 @@ def _encode(value: Any, arrays: list[np.ndarray[Any, Any]], depth: int = 0) -> A
         return {"$tuple": [inner(v) for v in value]}
     if type(value) is dict:
         return {"$dict": [[inner(k), inner(v)] for k, v in value.items()]}
-    return {"$unsaved": repr(value)[:1000]}
+    if is_parameter:
+        return {"$unsaved": repr(value)[:1000]}
+    # What was learned is kept whole or not at all.
+    raise ValueError(f"A {type(value).__name__} cannot be kept in a model file.")
 
 
 _PLAIN = (bool, int, float, str)
@@ -263,7 +298,7 @@ def _decode(tree: Any, array: Callable[[int], Any]) -> Any:
         return tree
     if "$" in tree:
         if tree["$"] not in _BY_NAME:
-            raise ValueError(f"The file names {tree['$']!r}, which is no type of a rarefind model.")
+            raise _RefusedError(f"names {tree['$']!r}, which is no type of a rarefind model.")
         make = _SAVED[_BY_NAME[tree["$"]]][1]
         return make({name: inner(v) for name, v in tree["state"].items()})
     if "$array" in tree:
@@ -280,4 +315,4 @@ def _decode(tree: Any, array: Callable[[int], Any]) -> Any:
         return {inner(k): inner(v) for k, v in tree["$dict"]}
     if "$unsaved" in tree:
         return Unsaved(str(tree["$unsaved"]))
-    raise ValueError("The file holds a value of an unknown kind.")
+    raise _RefusedError("holds a value of an unknown kind.")

@@ -402,3 +402,9 @@ def test_the_positive_label(labels, positive, expected):
 def test_a_positive_label_that_is_not_there(positive):
     with pytest.raises(ValueError, match=f"no label {positive!r}: its labels are 0 and 1"):
         check_target(pd.DataFrame({"y": [0, 0, 1]}), "y", positive)
+
+
+def test_labels_of_text_and_numbers_are_refused():
+    table = pd.DataFrame({"fraud": pd.Series([1, "no", "no"], dtype=object)})
+    with pytest.raises(ValueError, match="mixes text and other labels"):
+        check_target(table, "fraud")

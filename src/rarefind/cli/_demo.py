@@ -24,6 +24,7 @@ class Ranking(NamedTuple):
     name: str
     score: Floats
     average_precision: float
+    alerts: pd.DataFrame  # a row an alert: day, entity, score, hit, money
     daily: pd.DataFrame  # a row a day: day, checks, hits, money
 
 
@@ -104,7 +105,7 @@ def run(budget: int, customers: int, days: int, seed: int, say: Any) -> Demo:
     ).fit(train)
     say("Fitting a plain XGBoost")
     columns = list(model.encoder_.columns_)
-    plain = XGBClassifier(n_estimators=300, max_depth=6, learning_rate=0.1, tree_method="hist")
+    plain = XGBClassifier(n_estimators=100, max_depth=6, learning_rate=0.1, tree_method="hist")
     plain.fit(train[columns], train["fraud"])
 
     say(f"Ranking {len(test):,} payments of the last {_TEST} days")
@@ -112,8 +113,7 @@ def run(budget: int, customers: int, days: int, seed: int, say: Any) -> Demo:
         _ranking("γk-NN", model.priority(test), test, budget),
         _ranking("XGBoost", plain.predict_proba(test[columns])[:, 1].astype(float), test, budget),
     ]
-    day = test["time"].dt.normalize().max()
-    listed = model.rank(test[test["time"].dt.normalize() == day], budget, one_per=True)
+    day, listed = _last_day(model, rankings[0], test, budget)
     return Demo(
         learned_from={"rows": len(train), "positives": int(train["fraud"].sum())},
         ranked={"rows": len(test), "positives": int(test["fraud"].sum()), "days": _TEST},
@@ -123,8 +123,26 @@ def run(budget: int, customers: int, days: int, seed: int, say: Any) -> Demo:
         truth=(test["fraud"] == 1).to_numpy(),
         model=model,
         day=f"{day:%Y-%m-%d}",
-        listed=listed.assign(fraud=test.loc[listed.index, "fraud"]),
+        listed=listed,
     )
+
+
+def _last_day(
+    model: TableModel, ranking: Ranking, test: pd.DataFrame, budget: int
+) -> tuple[Any, pd.DataFrame]:
+    """The list of the last day, without customers found on the days before."""
+    import pandas as pd
+
+    days = test["time"].dt.normalize()
+    day = days.max()
+    found = ranking.alerts[ranking.alerts["hit"] & (ranking.alerts["day"] < day)]["entity"]
+    today = test[(days == day) & ~test["customer"].isin(found)]
+    listed = model.rank(today, budget, one_per=True)
+    rows = today.loc[listed.index]
+    because = [[str(c) for c in reason.because] for reason in model.explain(rows)]
+    # As the daily lists count: a customer with any fraud that day is a hit.
+    hit = today.groupby("customer")["fraud"].max().loc[rows["customer"]].to_numpy()
+    return day, listed.assign(fraud=hit, because=pd.Series(because, index=listed.index))
 
 
 def _table(customers: int, days: int, seed: int, say: Any) -> pd.DataFrame:
@@ -139,25 +157,19 @@ def _table(customers: int, days: int, seed: int, say: Any) -> pd.DataFrame:
 
 
 def _ranking(name: str, score: Floats, test: pd.DataFrame, budget: int) -> Ranking:
-    from rarefind.metrics import average_precision
-
-    return Ranking(
-        name, score, average_precision(test["fraud"], score), _daily(score, test, budget)
-    )
-
-
-def _daily(score: Floats, test: pd.DataFrame, budget: int) -> pd.DataFrame:
     """Each day the customers with the highest scores are checked, once found no more."""
-    from rarefind.metrics import entity_alerts
+    from rarefind.metrics import average_precision, entity_alerts
 
     day = test["time"].dt.normalize().rename("day")
     alerts = entity_alerts(test["fraud"], score, test["customer"], day, budget)
     at_stake = (test["amount"] * test["fraud"]).groupby([day, test["customer"]]).sum()
-    found = alerts.join(at_stake.rename("money"), on=["day", "entity"])
-    daily = found.groupby("day").agg(
+    alerts = alerts.join(at_stake.rename("money"), on=["day", "entity"])
+    daily = alerts.groupby("day").agg(
         checks=("hit", "size"), hits=("hit", "sum"), money=("money", "sum")
     )
-    return daily.reset_index()
+    return Ranking(
+        name, score, average_precision(test["fraud"], score), alerts, daily.reset_index()
+    )
 
 
 def _for_machines(found: Demo) -> dict[str, Any]:
@@ -198,18 +210,17 @@ def _print(found: Demo, report: Path) -> None:
     for column in ("", "customer", "amount", "chance", "fraud?", "because"):
         table.add_column(column, overflow="fold")
     for _, row in found.listed.iterrows():
-        because = str(row["reason"]).partition("because ")[2].partition(";")[0].split(", ")[:3]
         table.add_row(
             str(row["rank"]),
             str(row["customer"]),
             f"{row['amount']:.2f}",
             f"{100 * row['probability']:.0f} %",
             "[green]yes[/]" if row["fraud"] else "no",
-            ", ".join(because),
+            ", ".join(row["because"][:3]),
         )
     console.print(table)
     bought = Table(title=f"What {found.budget} checks a day buy in {ranked['days']} days")
-    for column in ("model", "average precision", "checks", "frauds found", "money found"):
+    for column in ("model", "average precision", "checks", "customers with fraud", "money found"):
         bought.add_column(column)
     for ranking in found.rankings:
         w = worth(ranking)

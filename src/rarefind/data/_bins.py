@@ -142,8 +142,12 @@ class PositiveAwareBinner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         Returns
         -------
         float
-            ``-inf`` for code 0, which every value has or exceeds; ``inf`` beyond the last code.
+            ``-inf`` for code 0, which every value has or exceeds; ``inf`` beyond the last code;
+            NaN for NaN.
         """
+        check_is_fitted(self)
+        if np.isnan(code):
+            return np.nan
         cuts = self.cuts_[column]
         place = int(np.ceil(code))
         if place <= 0:

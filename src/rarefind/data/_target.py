@@ -55,6 +55,13 @@ def check_target(table: pd.DataFrame, target: str, positive: Label = None) -> La
             f"Target column {target!r} holds {_values(labels)}, where two labels are needed: "
             "choose another column, or make it yes or no."
         )
+    if any(isinstance(label, str) for label in labels) and not all(
+        isinstance(label, str) for label in labels
+    ):
+        raise ValueError(
+            f"Target column {target!r} mixes text and other labels, {_values(labels)}: "
+            "write both as text."
+        )
     if positive is not None:
         return _find(labels, positive, target)
     first, second = counts.to_numpy()[:2]

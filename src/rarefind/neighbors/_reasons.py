@@ -88,12 +88,14 @@ def _conditions(
     away = feature_differences(x, unlike, distance, p).mean(axis=0)
     gain = np.maximum(away - toward, 0.0)
     top = [j for j in np.argsort(-gain, kind="stable")[:_CONDITIONS_SHOWN] if gain[j] > 0]
+    # Of the positives it is like, the one that is most like it in the feature.
+    known = like[np.abs(like - x).argmin(axis=0), np.arange(x.size)]
     return [
         Condition(
             feature=names[j],
             op="≈",
-            value=float(like[0, j]),
-            raw_unit_text=f"{names[j]} {short(float(x[j]))} ≈ {short(float(like[0, j]))}",
+            value=float(known[j]),
+            raw_unit_text=f"{names[j]} {short(float(x[j]))} ≈ {short(float(known[j]))}",
             weight=float(gain[j] / gain.sum()),
         )
         for j in top
