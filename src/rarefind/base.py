@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rarefind._labels import choose_positive
 from rarefind._sklearn_compat import CallbackSupportMixin
 from rarefind._typing import Array, ArrayLike, Bools, Floats, Label, Table
 from rarefind.rules import Reason
@@ -137,7 +138,7 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
                 "learning needs rows of two classes."
             )
         if self.classes_.size == 2:
-            self.pos_label_ = self._choose_positive(codes, pos_label)
+            self.pos_label_ = choose_positive(self.classes_, np.bincount(codes), pos_label)
         elif not self._many_classes:
             raise ValueError(
                 f"Only binary classification is supported: y holds {self.classes_.size} classes."
@@ -145,17 +146,6 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         elif pos_label is not None:
             raise ValueError(f"pos_label needs two classes, and y holds {self.classes_.size}.")
         return X, codes
-
-    def _choose_positive(self, codes: Array, pos_label: Label) -> Label:
-        if pos_label is None:
-            first, second = np.bincount(codes)
-            return self.classes_[0] if first < second else self.classes_[1]
-        if pos_label not in self.classes_:
-            raise ValueError(
-                f"pos_label={pos_label!r} is not among the labels "
-                f"{self.classes_[0]!s} and {self.classes_[1]!s}."
-            )
-        return pos_label
 
     def _labels(self, X: Floats) -> Array:
         alert = self._priority(X) >= self.threshold_

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from inspect import signature
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +18,7 @@ from rarefind.data._frames import as_frame
 from rarefind.metrics import budget as checks_bought
 from rarefind.neighbors import GammaKNNClassifier
 from rarefind.rules import Condition, Reason
+from rarefind.selection._labelled import Labelled
 
 __all__ = ["TableModel"]
 
@@ -123,11 +123,10 @@ class TableModel(BaseEstimator):
         self.encoder_ = TableEncoder(
             missing="keep" if by_trees else "fill", scale=not by_trees, drop=self._no_features()
         ).fit(frame)
-        extra = {}
-        if self.entity is not None and "groups" in signature(estimator.fit).parameters:
-            extra["groups"] = _entity_codes(frame[self.entity])
+        groups = None if self.entity is None else _entity_codes(frame[self.entity])
         labels = frame[self.target].to_numpy()
-        self.estimator_ = estimator.fit(self._encode(frame), labels, **extra)
+        data = Labelled.of(self._encode(frame), labels, groups, self.positive_)
+        self.estimator_ = data.fit(estimator)
         self.classes_ = np.asarray(self.estimator_.classes_)
         self.types_: dict[str, Any] = dict(frame.attrs.get("rarefind_types", {}))
         self.rows_, self.positives_ = len(frame), int((labels == self.positive_).sum())
@@ -155,7 +154,7 @@ class TableModel(BaseEstimator):
             replace(
                 reason,
                 because=self._in_words(reason, frame.iloc[i], encoded.iloc[i]),
-                similar=[replace(s, name=self._called(s.row)) for s in reason.similar],
+                similar=[replace(s, name=self.known_names_.get(s.row, "")) for s in reason.similar],
             )
             for i, reason in enumerate(reasons)
         ]
@@ -197,12 +196,9 @@ class TableModel(BaseEstimator):
         if not len(frame):
             return pd.DataFrame(columns=["rank", "priority", "probability"])
         encoded = self._encode(frame)
-        priority = np.asarray(self.estimator_.priority(encoded))
-        column = list(self.classes_).index(self.positive_)
         found = pd.DataFrame(
             {
-                "priority": priority,
-                "probability": self.estimator_.predict_proba(encoded)[:, column],
+                "priority": self.estimator_.priority(encoded),
                 "period": self._periods(frame, per),
                 "position": np.arange(len(frame)),
             }
@@ -214,12 +210,15 @@ class TableModel(BaseEstimator):
         place = found.groupby("period").cumcount() + 1
         allowed = share_of.loc[found.index].map(lambda rows: checks_bought(budget, rows))
         chosen = found[place <= allowed]
+        column = list(self.classes_).index(self.positive_)
+        chance = self.estimator_.predict_proba(encoded.iloc[chosen["position"]])[:, column]
+        chosen = chosen.assign(probability=chance)
         return self._listed(frame, chosen, place.loc[chosen.index], per, reasons)
 
     def card(self) -> dict[str, Any]:
         """What the model is made from: rows, columns used and kept out, how it decides."""
         self._fitted()
-        roles = {"target": self.target, "time": self.time, "entity": self.entity, "id": self.id}
+        roles = {"time": self.time, "entity": self.entity, "id": self.id}
         return {
             "estimator": type(self.estimator_).__name__,
             "rows": self.rows_,
@@ -229,7 +228,7 @@ class TableModel(BaseEstimator):
             "columns used": list(self.encoder_.columns_),
             "columns kept out on purpose": list(self.drop),
             "columns that name or date a row, and are no features": {
-                role: name for role, name in roles.items() if name is not None and role != "target"
+                role: name for role, name in roles.items() if name is not None
             },
             "columns left out, and why": dict(self.encoder_.dropped_),
             "threshold": float(getattr(self.estimator_, "threshold_", np.nan)),
@@ -274,9 +273,6 @@ class TableModel(BaseEstimator):
                 codes, different = pd.factorize(values, use_na_sentinel=False)
                 texts = [self.encoder_.describe_value(column, value) for value in different]
                 self.known_values_[column] = [texts[code] for code in codes]
-
-    def _called(self, row: int) -> str:
-        return self.known_names_.get(row, "")
 
     def _in_words(
         self, reason: Reason, row: pd.Series[Any], encoded: pd.Series[float]

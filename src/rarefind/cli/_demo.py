@@ -137,9 +137,11 @@ def _last_day(
     day = days.max()
     found = ranking.alerts[ranking.alerts["hit"] & (ranking.alerts["day"] < day)]["entity"]
     today = test[(days == day) & ~test["customer"].isin(found)]
-    listed = model.rank(today, budget, one_per=True)
+    listed = model.rank(today, budget, one_per=True, reasons=False)
     rows = today.loc[listed.index]
-    because = [[str(c) for c in reason.because] for reason in model.explain(rows)]
+    reasons = model.explain(rows)
+    listed["reason"] = [str(reason) for reason in reasons]
+    because = [[str(c) for c in reason.because] for reason in reasons]
     # As the daily lists count: a customer with any fraud that day is a hit.
     hit = today.groupby("customer")["fraud"].max().loc[rows["customer"]].to_numpy()
     return day, listed.assign(fraud=hit, because=pd.Series(because, index=listed.index))

@@ -11,6 +11,7 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rarefind._labels import choose_positive
 from rarefind._typing import ArrayLike, Bools, Floats, Label, Table
 
 
@@ -109,11 +110,7 @@ class PositiveAwareBinner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
             raise ValueError(
                 f"Bins that see the positives need two classes; y holds {labels.size}."
             )
-        first, second = np.bincount(codes)
-        rarer = labels[0] if first < second else labels[1]
-        self.pos_label_ = rarer if self.pos_label is None else self.pos_label
-        if self.pos_label_ not in labels:
-            raise ValueError(f"pos_label={self.pos_label!r} is not among the labels.")
+        self.pos_label_ = choose_positive(labels, np.bincount(codes), self.pos_label)
         positive = np.asarray(y) == self.pos_label_
         self.cuts_ = [self._cuts(column, positive) for column in X.T]
         return self

@@ -42,10 +42,9 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class NumberPlan:
-    """One output, and one more that marks the holes."""
+class _OneOutput:
+    """A column that becomes one output, and one more that marks the holes."""
 
-    kind: ClassVar[str] = "number"
     column: str
     spread: Spread
     marks_missing: bool
@@ -58,38 +57,38 @@ class NumberPlan:
 
     def encode(self, column: pd.Series[Any]) -> Floats:
         """Outputs of a column, side by side."""
-        values = _decode.numbers(column, self.written)
+        values = self._read(column)
         return _with_mark(self.marks_missing, values, self.spread.apply(values))
 
     def describe(self, output: int, value: float) -> str:
         """An output's value in the column's own words."""
-        return _marked(value) if output else number_text(self.spread.back(value))
+        return _marked(value) if output else self._say(value)
+
+    def _read(self, column: pd.Series[Any]) -> Floats:
+        """The column as numbers, before scaling."""
+        return _decode.numbers(column, self.written)
+
+    def _say(self, value: float) -> str:
+        return number_text(self.spread.back(value))
 
 
 @dataclass(frozen=True)
-class BooleanPlan:
-    """One output of 0 and 1, and one more that marks the holes."""
+class NumberPlan(_OneOutput):
+    """Numbers as they are."""
+
+    kind: ClassVar[str] = "number"
+
+
+@dataclass(frozen=True)
+class BooleanPlan(_OneOutput):
+    """0 and 1."""
 
     kind: ClassVar[str] = "boolean"
-    column: str
-    spread: Spread
-    marks_missing: bool
-    written: str | None = None
 
-    @property
-    def names(self) -> list[str]:
-        """Names of the outputs."""
-        return [self.column, *_mark(self)]
+    def _read(self, column: pd.Series[Any]) -> Floats:
+        return _decode.booleans(column, self.written)
 
-    def encode(self, column: pd.Series[Any]) -> Floats:
-        """Outputs of a column, side by side."""
-        values = _decode.booleans(column, self.written)
-        return _with_mark(self.marks_missing, values, self.spread.apply(values))
-
-    def describe(self, output: int, value: float) -> str:
-        """An output's value in the column's own words."""
-        if output:
-            return _marked(value)
+    def _say(self, value: float) -> str:
         return "missing" if math.isnan(value) else ("true" if value > 0 else "false")
 
 
@@ -277,7 +276,7 @@ def number_text(value: float) -> str:
     return f"{value:.6g}" if abs(value) < 1e6 or abs(value) >= 1e15 else f"{value:.0f}"
 
 
-def _mark(plan: Plan) -> list[str]:
+def _mark(plan: Plan | _OneOutput) -> list[str]:
     return [f"{plan.column}: missing"] if plan.marks_missing else []
 
 

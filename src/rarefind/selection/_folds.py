@@ -47,18 +47,12 @@ def folds(
     check_consistent_length(X, labels, groups)
     if not isinstance(cv, int | np.integer):
         usable = _usable(check_cv(cv, labels, classifier=True), X, labels, groups)
-    elif groups is None:
-        wanted = _possible_folds(int(cv), labels, groups)
-        usable = _usable(
-            StratifiedKFold(wanted, shuffle=True, random_state=random_state), X, labels
-        )
     else:
+        kind = StratifiedKFold if groups is None else StratifiedGroupKFold
         wanted = _possible_folds(int(cv), labels, groups)
-        shuffled = StratifiedGroupKFold(wanted, shuffle=True, random_state=random_state)
+        shuffled = kind(wanted, shuffle=True, random_state=random_state)
         # Older scikit-learn (seen: 1.7) may shuffle all groups of a class into one fold.
-        usable = _usable(shuffled, X, labels, groups) or _usable(
-            StratifiedGroupKFold(wanted), X, labels, groups
-        )
+        usable = _usable(shuffled, X, labels, groups) or _usable(kind(wanted), X, labels, groups)
     if not usable:
         raise ValueError(
             "No fold leaves rows of every class to train on; give more rows or fewer folds."
@@ -67,7 +61,7 @@ def folds(
 
 
 def _usable(
-    splitter: Any, X: Table, labels: Array, groups: ArrayLike | None = None
+    splitter: Any, X: Table, labels: Array, groups: ArrayLike | None
 ) -> list[tuple[Ints, Ints]]:
     """The folds with rows to test and rows of every class to train on."""
     with warnings.catch_warnings():

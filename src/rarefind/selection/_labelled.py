@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.utils import check_consistent_length
 from sklearn.utils.metaestimators import _safe_split
 
+from rarefind._labels import choose_positive
 from rarefind._typing import Array, ArrayLike, Ints, Label, Table
 from rarefind.metrics import get_scorer
 from rarefind.metrics._scorers import Scorer
@@ -34,8 +35,8 @@ class Labelled:
         grouped = None if groups is None else np.asarray(groups)
         check_consistent_length(X, labels, grouped)
         names, counts = np.unique(labels, return_counts=True)
-        if pos_label is None and names.size == 2:
-            pos_label = names[0] if counts[0] < counts[1] else names[1]
+        if names.size == 2:
+            pos_label = choose_positive(names, counts, pos_label)
         return cls(X, labels, grouped, pos_label)
 
     def fit(self, estimator: Any, rows: Ints | None = None) -> Any:
