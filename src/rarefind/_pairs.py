@@ -10,6 +10,24 @@ from rarefind._typing import Floats, Ints
 
 
 @kernel
+def embed(rows: Floats, components: Floats) -> Floats:
+    """Rows in the space of a linear map, ``rows @ components.T``.
+
+    Each sum has one order, so that a row's place does not depend on the rows beside it, as it does
+    in the last digits of a matrix product.
+    """
+    n, d = rows.shape
+    placed = np.zeros((n, components.shape[0]))
+    for i in range(n):
+        for c in range(components.shape[0]):
+            total = 0.0
+            for f in range(d):
+                total += rows[i, f] * components[c, f]
+            placed[i, c] = total
+    return placed
+
+
+@kernel
 def squared_distances(rows: Floats, points: Floats, at: Ints) -> Floats:
     """Squared distance of each row to the points numbered in its row of ``at``."""
     n, k = at.shape

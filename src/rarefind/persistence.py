@@ -214,7 +214,7 @@ def _fields(cls: Any) -> tuple[_Take, _Make]:
 
 
 def _search() -> tuple[_Take, _Make]:
-    names = ("points", "distance", "p", "n_jobs")
+    names = ("points", "distance", "p", "components", "n_jobs")
     return lambda o: {name: getattr(o, name) for name in names}, lambda s: NeighborSearch(**s)
 
 

@@ -11,7 +11,7 @@ from sklearn import config_context
 from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
-from rarefind._pairs import nearest_on_all_cores, squared_distances
+from rarefind._pairs import embed, nearest_on_all_cores, squared_distances
 from rarefind._typing import Array, Bools, Floats, Ints
 
 __all__ = ["DISTANCES", "NeighborSearch", "feature_differences"]
@@ -45,6 +45,9 @@ class NeighborSearch:
         from every other direction.
     p : float, default=2
         Power of the Minkowski distance.
+    components : ndarray of shape (d', d), default=None
+        A linear map L: points and queries are compared by the Euclidean distance of their images,
+        the Mahalanobis distance of the matrix LᵀL.
     n_jobs : int, default=None
         Cores; None leaves it to the libraries, which take all.
 
@@ -64,10 +67,14 @@ class NeighborSearch:
         *,
         distance: str = "euclidean",
         p: float = 2.0,
+        components: Floats | None = None,
         n_jobs: int | None = None,
     ) -> None:
+        if components is not None and distance != "euclidean":
+            raise ValueError(f"A linear map makes a Euclidean distance, not a {distance} one.")
         self.distance = distance
         self.p = p
+        self.components = components
         self.n_jobs = n_jobs
         self.size = len(points)
         self.points = points
@@ -162,16 +169,27 @@ class NeighborSearch:
         if self.distance == "precomputed":
             return rows
         rows = np.ascontiguousarray(rows, dtype=np.float64)
+        if self.components is not None:
+            return embed(rows, self.components)
         return _directions(rows) if self.distance == "cosine" else rows
 
 
-def feature_differences(x: Floats, points: Floats, distance: str, p: float = 2.0) -> Floats:
+def feature_differences(
+    x: Floats,
+    points: Floats,
+    distance: str,
+    p: float = 2.0,
+    components: Floats | None = None,
+) -> Floats:
     """What each feature adds to the distance of ``x`` from each point.
 
     The terms of a row sum to the distance raised to the power that makes it a sum: the squared
     Euclidean distance, the Manhattan distance, the cosine distance. Of the Chebyshev distance only
-    the feature that sets it counts.
+    the feature that sets it counts. Under a linear map a feature may take away what another adds.
     """
+    if components is not None:
+        plain = points - x
+        return np.asarray(plain * (plain @ components.T @ components))
     if distance == "cosine":
         directions = _directions(np.vstack([x, points]))[:, :-1]
         return np.asarray((directions[:1] - directions[1:]) ** 2 / 2)

@@ -10,18 +10,11 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from rarefind._sklearn_compat import report_progress, with_callbacks
+from rarefind._sklearn_compat import with_callbacks
 from rarefind._typing import Array, ArrayLike, Floats, Ints, Label, Table
-from rarefind.base import RareClassifier
-from rarefind.metrics import Cost, CountMetric, count_metric
-from rarefind.neighbors._held_out import (
-    PointSet,
-    blocks,
-    draw_queries,
-    leave_one_out,
-    out_of_fold,
-    query,
-)
+from rarefind.metrics import CountMetric
+from rarefind.neighbors._classifier import NeighbourClassifier
+from rarefind.neighbors._held_out import PointSet, query
 from rarefind.neighbors._plurality import best_class_scales, votes
 from rarefind.neighbors._ratio import (
     Calibration,
@@ -30,14 +23,12 @@ from rarefind.neighbors._ratio import (
     best_scales,
     voters,
 )
-from rarefind.neighbors._reasons import Reference, explain
+from rarefind.neighbors._reasons import Reference
 from rarefind.neighbors._sampling import resample
-from rarefind.rules import Reason
 from rarefind.search import DISTANCES, NeighborSearch
-from rarefind.selection import folds
 
 
-class GammaKNNClassifier(RareClassifier):
+class GammaKNNClassifier(NeighbourClassifier):
     """Nearest neighbours that bring the positives closer by a factor γ.
 
     Distances to positives are multiplied by γ ≤ 1 before the k nearest rows vote, which widens the
@@ -216,12 +207,12 @@ class GammaKNNClassifier(RareClassifier):
         self._rare_first = np.argsort(np.bincount(codes), kind="stable")
         if self.classes_.size == 2:
             self._rare_first = np.argsort(~self._is_positive(np.arange(2)))
-        self._sets = self._point_sets(X, codes, np.arange(codes.size), seed)
-        self._calibration: Calibration | None = None
-        self._reference: Reference | None = None
+        self._start_sets(X, codes, seed)
         if self._given_scales(alone=np.bincount(codes).min() < 2):
             return self
-        rows, weight, distances = self._hold_out(table, X, codes, groups, rng, seed)
+        rows, weight, distances = self._hold_out(
+            table, X, codes, groups, rng, seed, one_by_one=self.sampler is None
+        )
         if self.classes_.size > 2:
             self._choose_class_scales(np.stack(distances), codes[rows], weight, metric)
         else:
@@ -243,35 +234,12 @@ class GammaKNNClassifier(RareClassifier):
         shares[:, self._rare_first] = counts / counts.sum(axis=1, keepdims=True)
         return shares
 
-    def _priority(self, X: Floats) -> Floats:
-        return self._pair(query(self._sets, X)).score(self._relative)
-
-    def _probability(self, X: Floats) -> Floats:
-        score = self._priority(X)
-        if self._calibration is None:
-            return score / (1 + score)  # η̂ = D⁻/(D⁺+D⁻), section 2.4.3
-        return self._calibration.probability(score)
-
-    def _explain(self, X: Floats) -> list[Reason]:
-        found = [s.search.query(X, s.k) for s in self._sets]
-        return explain(
-            X,
-            self._pair([distance for distance, _ in found]).score(self._relative),
-            self._sets,
-            found,
-            self._relative,
-            None if self.distance == "precomputed" else self._feature_names(),
-            self._reference,
-        )
-
     def _votes(self, X: Floats) -> Ints:
         """Votes of each class, from the rarest on."""
         return votes(np.stack(query(self._sets, X)), self.gamma_[self._rare_first])
 
     def _check_choices(self, X: Floats) -> CountMetric:
-        metric = count_metric(self.metric)
-        if isinstance(metric, Cost) and metric.per_row:
-            raise ValueError("Here a cost is one number; costs by row go to best_threshold.")
+        metric = self._count_metric()
         many = self.classes_.size > 2
         if many and self.sampler is not None:
             raise ValueError(f"A sampler needs two classes, and y holds {self.classes_.size}.")
@@ -314,35 +282,6 @@ class GammaKNNClassifier(RareClassifier):
             among(nowhere[made], q, -1, drawn.X[made]),
             among(nowhere[~drawn.positive], r, common, drawn.X[~drawn.positive]),
         ]
-
-    def _pair(self, distances: list[Floats]) -> TwoDistances:
-        synthetic = distances[1] if len(distances) == 3 else None
-        return TwoDistances(distances[0], synthetic, distances[-1][:, -1])
-
-    def _hold_out(
-        self, table: Table, X: Floats, codes: Ints, groups: ArrayLike | None, rng: Any, seed: int
-    ) -> tuple[Ints, Floats, list[Floats]]:
-        """Rows, their weights, and their distances to the sets without themselves."""
-        weight = draw_queries(codes, self.max_queries, rng)
-        if self.cv is None and self.sampler is None and groups is None:
-            rows = np.flatnonzero(weight)
-            steps = len(blocks(rows))
-            with report_progress(self, "leave one out", steps, X, codes, self.verbose) as step:
-                distances = leave_one_out(self._sets, X, codes, rows, step)
-            return rows, weight[rows], distances
-        cv = 5 if self.cv is None else self.cv
-        pairs = [
-            (train, test[weight[test] > 0])
-            for train, test in folds(
-                table, self.classes_[codes], cv, groups=groups, random_state=seed
-            )
-        ]
-        with report_progress(self, "folds", len(pairs), X, codes, self.verbose) as step:
-            distances = out_of_fold(
-                lambda train: self._point_sets(X, codes, train, seed), X, pairs, step
-            )
-        rows = np.concatenate([test for _, test in pairs])
-        return rows, weight[rows], distances
 
     def _given_scales(self, *, alone: bool) -> bool:
         """Take the scales that need no held-out rows; False where there are some to find.

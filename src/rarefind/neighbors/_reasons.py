@@ -72,21 +72,26 @@ def explain(
         unlike = negatives.search.points[far[far >= 0]]
         because: list[Condition] = []
         if names is not None and near and len(unlike):
-            because = _conditions(X[i], np.array([n.point for n in near]), unlike, negatives, names)
+            like = np.array([n.point for n in near])
+            toward = _differences(X[i], like, sets[0])
+            away = _differences(X[i], unlike, negatives)
+            because = conditions(X[i], like, away - toward, names)
         rank = None if reference is None else reference.rank(score)
         similar = [Similar(n.row, n.distance) for n in near]
         reasons.append(Reason(float(score), rank, because, similar))
     return reasons
 
 
-def _conditions(
-    x: Floats, like: Floats, unlike: Floats, measure: PointSet, names: Sequence[str]
-) -> list[Condition]:
-    """The features that bring a row closer to its positives than to its negatives."""
-    distance, p = measure.search.distance, measure.search.p
-    toward = feature_differences(x, like, distance, p).mean(axis=0)
-    away = feature_differences(x, unlike, distance, p).mean(axis=0)
-    gain = np.maximum(away - toward, 0.0)
+def _differences(x: Floats, points: Floats, measure: PointSet) -> Floats:
+    """What each feature adds to the distance from the points, on average."""
+    search = measure.search
+    terms = feature_differences(x, points, search.distance, search.p, search.components)
+    return np.asarray(terms.mean(axis=0))
+
+
+def conditions(x: Floats, like: Floats, closer: Floats, names: Sequence[str]) -> list[Condition]:
+    """The features that bring a row ``closer`` to the positives it is ``like``."""
+    gain = np.maximum(closer, 0.0)
     top = [j for j in np.argsort(-gain, kind="stable")[:_CONDITIONS_SHOWN] if gain[j] > 0]
     # Of the positives it is like, the one that is most like it in the feature.
     known = like[np.abs(like - x).argmin(axis=0), np.arange(x.size)]

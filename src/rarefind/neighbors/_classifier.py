@@ -1,0 +1,156 @@
+"""What the neighbour classifiers share: points of each class, held-out scores, reasons."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+
+from rarefind._sklearn_compat import report_progress
+from rarefind._typing import ArrayLike, Floats, Ints, Table
+from rarefind.base import RareClassifier
+from rarefind.metrics import Cost, CountMetric, count_metric
+from rarefind.neighbors._held_out import (
+    PointSet,
+    blocks,
+    draw_queries,
+    leave_one_out,
+    out_of_fold,
+    query,
+)
+from rarefind.neighbors._ratio import Calibration, TwoDistances
+from rarefind.neighbors._reasons import Reference, explain
+from rarefind.rules import Reason
+from rarefind.search import NeighborSearch
+from rarefind.selection import best_threshold, folds
+
+# Scores that stand for infinite ones lie far above: a threshold near them would leave no digits to
+# the differences of all others.
+_THRESHOLDS = (0.0, 1e3)
+
+
+class NeighbourClassifier(RareClassifier):
+    """Base of classifiers that score a row by its distances to points of each class.
+
+    A subclass writes :meth:`_point_sets`, which makes the searches (positives, synthetic ones if
+    any, negatives), and may replace :meth:`_scores_of`, by default the ratio of the distance to the
+    last negative asked for to that to the last positive.
+    """
+
+    metric: Any
+    cv: Any
+    max_queries: int
+    n_jobs: int | None
+    verbose: int
+    value_: float
+
+    #: How much further synthetic positives count than they are.
+    _relative = 1.0
+
+    @abstractmethod
+    def _point_sets(self, X: Floats, codes: Ints, rows: Ints, seed: int) -> list[PointSet]:
+        """Make the searches among the given rows."""
+
+    def _scores_of(self, X: Floats, distances: list[Floats]) -> Floats:
+        """Score rows by their distances to the nearest points of each set."""
+        return self._pair(distances).score(self._relative)
+
+    def _priority(self, X: Floats) -> Floats:
+        return self._scores_of(X, query(self._sets, X))
+
+    def _probability(self, X: Floats) -> Floats:
+        score = self._priority(X)
+        if self._calibration is None:
+            return score / (score + self.threshold_)  # η̂ = D⁻/(D⁺+D⁻) of section 2.4.3
+        return self._calibration.probability(score)
+
+    def _explain(self, X: Floats) -> list[Reason]:
+        found = [s.search.query(X, s.k) for s in self._sets]
+        return explain(
+            X,
+            self._scores_of(X, [distance for distance, _ in found]),
+            self._sets,
+            found,
+            self._relative,
+            None if self._sets[0].search.distance == "precomputed" else self._feature_names(),
+            self._reference,
+        )
+
+    def _start_sets(self, X: Floats, codes: Ints, seed: int) -> None:
+        """Make the searches among all rows; nothing is held out yet."""
+        self._sets = self._point_sets(X, codes, np.arange(codes.size), seed)
+        self._calibration: Calibration | None = None
+        self._reference: Reference | None = None
+        self.value_ = np.nan
+
+    def _two_sets(
+        self, X: Floats, codes: Ints, rows: Ints, asked: tuple[int, int], **options: Any
+    ) -> list[PointSet]:
+        """Searches for that many positives and negatives; ``options`` are of the search."""
+        positive = self._is_positive(codes[rows])
+        return [
+            PointSet(
+                NeighborSearch(X[own], n_jobs=self.n_jobs, **options), k, int(codes[own[0]]), own
+            )
+            for own, k in zip((rows[positive], rows[~positive]), asked, strict=True)
+        ]
+
+    def _pair(self, distances: list[Floats]) -> TwoDistances:
+        synthetic = distances[1] if len(distances) == 3 else None
+        return TwoDistances(distances[0], synthetic, distances[-1][:, -1])
+
+    def _count_metric(self) -> CountMetric:
+        metric = count_metric(self.metric)
+        if isinstance(metric, Cost) and metric.per_row:
+            raise ValueError("Here a cost is one number; costs by row go to best_threshold.")
+        return metric
+
+    def _hold_out(
+        self,
+        table: Table,
+        X: Floats,
+        codes: Ints,
+        groups: ArrayLike | None,
+        rng: Any,
+        seed: int,
+        *,
+        one_by_one: bool = True,
+    ) -> tuple[Ints, Floats, list[Floats]]:
+        """Rows, their weights, and their distances to the sets without themselves.
+
+        One at a time where ``one_by_one`` allows it and neither folds nor groups are given.
+        """
+        weight = draw_queries(codes, self.max_queries, rng)
+        if self.cv is None and one_by_one and groups is None:
+            rows = np.flatnonzero(weight)
+            steps = len(blocks(rows))
+            with report_progress(self, "leave one out", steps, X, codes, self.verbose) as step:
+                distances = leave_one_out(self._sets, X, codes, rows, step)
+            return rows, weight[rows], distances
+        cv = 5 if self.cv is None else self.cv
+        pairs = [
+            (train, test[weight[test] > 0])
+            for train, test in folds(
+                table, self.classes_[codes], cv, groups=groups, random_state=seed
+            )
+        ]
+        with report_progress(self, "folds", len(pairs), X, codes, self.verbose) as step:
+            distances = out_of_fold(
+                lambda train: self._point_sets(X, codes, train, seed), X, pairs, step
+            )
+        rows = np.concatenate([test for _, test in pairs])
+        return rows, weight[rows], distances
+
+    def _settle(self, score: Floats, codes: Ints, weight: Floats, threshold: Any) -> None:
+        """Set the threshold, the probabilities and the ranks by the scores of held-out rows."""
+        positive = self._is_positive(codes)
+        bounds = _THRESHOLDS
+        if threshold != "auto":
+            bounds = (np.nextafter(threshold, -np.inf), float(threshold))
+        best = best_threshold(
+            positive, score, self._count_metric(), sample_weight=weight, bounds=bounds
+        )
+        self.threshold_, self.value_ = best.threshold, best.value
+        self._calibration = Calibration.fit(score, positive, weight)
+        self._reference = Reference.of(score, weight)
