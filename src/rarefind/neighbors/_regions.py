@@ -1,0 +1,138 @@
+"""A γ for each region of the space: k-means regions, their scales, and how many there should be."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.cluster import KMeans, MiniBatchKMeans
+
+from rarefind._pairs import nearest_squared
+from rarefind._typing import Bools, Floats, Ints
+from rarefind.metrics import CountMetric
+from rarefind.neighbors._ratio import scaled
+from rarefind.selection import best_threshold, folds
+
+# From so many rows on, k-means goes through samples of them.
+_MANY_ROWS = 20_000
+# How many regions are tried.
+_NUMBERS = (1, 2, 3, 5, 8)
+
+
+class HeldOut(NamedTuple):
+    """Held-out rows: where they are, their ratios, which are positive, what each stands for."""
+
+    X: Floats
+    score: Floats
+    positive: Bools
+    weight: Floats
+
+    def of(self, rows: Ints | Bools) -> HeldOut:
+        """Only these rows."""
+        return HeldOut(self.X[rows], self.score[rows], self.positive[rows], self.weight[rows])
+
+
+class Regions(NamedTuple):
+    """Centres of the regions, the γ of each, and whether it is the global one for want of rows."""
+
+    centres: Floats
+    gammas: Floats
+    fell_back: Bools
+
+    def scale(self, X: Floats, score: Floats) -> Floats:
+        """Ratios over the γ of the region of each row: positive from 1 on."""
+        return scaled(score, self.gammas[nearest_centre(X, self.centres)])
+
+
+class LocalScales(NamedTuple):
+    """How regions get their γ: what it maximises, and what it is where too few rows tell.
+
+    Without ``n_clusterings`` it is tuned inside each region, version 1; with them, version 2, it is
+    the mean over the rows of a region of the mean of their values in that many clusterings.
+    """
+
+    metric: CountMetric
+    min_positives: int
+    global_gamma: float
+    n_clusterings: int | None
+
+    def regions(self, rows: HeldOut, n_regions: int, seed: int) -> Regions:
+        """So many regions and their scales."""
+        if self.n_clusterings is None:
+            return self._tuned(rows, n_regions, seed)
+        gamma, told = self._averaged(rows, n_regions, self.n_clusterings, seed)
+        centres = cluster(rows, n_regions, seed)
+        at = nearest_centre(rows.X, centres)
+        weight = np.bincount(at, rows.weight, minlength=len(centres))
+        mean = np.bincount(at, rows.weight * gamma, minlength=len(centres)) / weight
+        silent = np.bincount(at, told, minlength=len(centres)) == 0
+        return Regions(centres, np.where(silent, self.global_gamma, mean), silent)
+
+    def chosen(self, rows: HeldOut, seed: int) -> Regions:
+        """As many regions as are best on folds that their scales were not tuned on."""
+        if rows.positive.sum() < 2 or (~rows.positive).sum() < 2:
+            return self.regions(rows, 1, seed)
+        pairs = folds(rows.X, rows.positive, 5, random_state=seed)
+        values = [self._value(rows, n, pairs, seed) for n in _NUMBERS]
+        return self.regions(rows, _NUMBERS[int(np.argmax(values))], seed)
+
+    def _value(self, rows: HeldOut, n: int, pairs: list[tuple[Ints, Ints]], seed: int) -> float:
+        """The metric on pooled held-out decisions."""
+        score = scaled(rows.score, np.full(rows.score.size, self.global_gamma))
+        for inside, outside in pairs:
+            found = self.regions(rows.of(inside), n, seed)
+            score[outside] = found.scale(rows.X[outside], rows.score[outside])
+        just_one = (np.nextafter(1.0, 0.0), 1.0)
+        return best_threshold(
+            rows.positive, score, self.metric, sample_weight=rows.weight, bounds=just_one
+        ).value
+
+    def _tuned(self, rows: HeldOut, n_regions: int, seed: int) -> Regions:
+        centres = cluster(rows, n_regions, seed)
+        at = nearest_centre(rows.X, centres)
+        gammas = np.full(len(centres), self.global_gamma)
+        silent = np.bincount(at, rows.positive, minlength=len(centres)) < self.min_positives
+        for j in np.flatnonzero(~silent):
+            gammas[j] = best_gamma(rows.of(at == j), self.metric)
+        return Regions(centres, gammas, silent)
+
+    def _averaged(
+        self, rows: HeldOut, n_regions: int, n_clusterings: int, seed: int
+    ) -> tuple[Floats, Bools]:
+        """Mean γ of each row over clusterings of all folds but one, and whether any is its own."""
+        total, times = np.zeros(rows.score.size), np.zeros(rows.score.size)
+        told = np.zeros(rows.score.size, dtype=bool)
+        if min(rows.positive.sum(), (~rows.positive).sum()) < 2:
+            return total + self.global_gamma, told
+        pairs = folds(rows.X, rows.positive, n_clusterings, random_state=seed)
+        for number, (inside, _) in enumerate(pairs):
+            found = self._tuned(rows.of(inside), n_regions, seed + number)
+            at = nearest_centre(rows.X[inside], found.centres)
+            total[inside] += found.gammas[at]
+            times[inside] += 1
+            told[inside] |= ~found.fell_back[at]
+        # A row that no clustering saw has no value of its own.
+        return np.where(times > 0, total / np.maximum(times, 1), self.global_gamma), told
+
+
+def best_gamma(rows: HeldOut, metric: CountMetric) -> float:
+    """The exact best γ in (0, 1] for these rows."""
+    return best_threshold(
+        rows.positive, rows.score, metric, sample_weight=rows.weight, bounds=(0.0, 1.0)
+    ).threshold
+
+
+def cluster(rows: HeldOut, n_regions: int, seed: int) -> Floats:
+    """Centres of k-means; fewer than asked for where there are fewer different rows."""
+    n_regions = min(n_regions, len(np.unique(rows.X, axis=0)))
+    kind = MiniBatchKMeans if len(rows.X) > _MANY_ROWS else KMeans
+    found = kind(n_regions, n_init=1, random_state=seed)
+    found.fit(rows.X, sample_weight=rows.weight)
+    centres = np.ascontiguousarray(found.cluster_centers_, dtype=np.float64)
+    # A region that no row falls into has nothing to say.
+    return centres[np.unique(nearest_centre(rows.X, centres))]
+
+
+def nearest_centre(X: Floats, centres: Floats) -> Ints:
+    """The region of each row, whatever the other rows are."""
+    return nearest_squared(np.ascontiguousarray(X), centres, 1)[1][:, 0]
