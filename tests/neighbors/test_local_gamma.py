@@ -59,7 +59,8 @@ def test_regions_with_too_few_positives_take_the_global_scale_and_say_so(rows):
     X, y = rows
     y = y & (X[:, 0] < 5)
     for version in ("V1", "V2"):
-        model = LocalGammaKNNClassifier(3, version, 2, random_state=0).fit(X, y)
+        model = LocalGammaKNNClassifier(3, version, 2, min_positives=1, random_state=0)
+        model.fit(X, y)
         right = model.centres_[:, 0].argmax()
         assert model.fell_back_.tolist() == [j == right for j in range(2)]
         assert model.gammas_[right] == model.global_gamma_

@@ -34,13 +34,13 @@ class LocalGammaKNNClassifier(NeighbourClassifier):
     k : int, default=3
         Neighbours that vote.
     version : {"V1", "V2"}, default="V2"
-        ``"V1"`` tunes γ inside each region. ``"V2"`` takes several clusterings, tunes γ inside the
-        regions of each, gives every row the mean of the values of its regions, and a region the
-        mean of its rows: neighbouring regions then differ less.
+        ``"V1"`` tunes γ inside each region. ``"V2"`` makes several clusterings, each of all rows but
+        one fold and tuned on that fold, gives every row the mean of the values of its regions, and
+        a region the mean of its rows: neighbouring regions then differ less.
     n_regions : int or "auto", default="auto"
         Regions of the space; ``"auto"`` chooses among 1, 2, 3, 5 and 8 by cross-validation.
-    min_positives : int, default=5
-        A region with fewer held-out positives takes the global γ.
+    min_positives : int, default=3
+        A region tuned on fewer positives takes the global γ. Version 1 is better off with about 8.
     n_clusterings : int, default=10
         Clusterings of version 2, each of all rows but one fold.
     metric : str or callable, default="f1"
@@ -87,11 +87,9 @@ class LocalGammaKNNClassifier(NeighbourClassifier):
 
     Notes
     -----
-    Held-out ratios are computed once, by a search among all other rows, and are tuned exactly where
-    the thesis tries a grid: clusterings and numbers of regions cost no further search. A region is
-    tuned on the held-out ratios of all its rows. In version 2 the thesis tunes a clustering's
-    regions on the one fold that the clustering left out, where most regions hold one positive or
-    none.
+    Held-out ratios are computed once, by a search among all other rows, and tuned exactly where the
+    thesis tries a grid: clusterings and numbers of regions cost no further search. The ratio is
+    that to all rows, not only to those of the region.
 
     References
     ----------
@@ -137,7 +135,7 @@ class LocalGammaKNNClassifier(NeighbourClassifier):
         version: str = "V2",
         n_regions: Any = "auto",
         *,
-        min_positives: int = 5,
+        min_positives: int = 3,
         n_clusterings: int = 10,
         metric: Any = "f1",
         distance: str = "euclidean",

@@ -59,7 +59,7 @@ class LocalScales(NamedTuple):
     def regions(self, rows: HeldOut, n_regions: int, seed: int) -> Regions:
         """So many regions and their scales."""
         if self.n_clusterings is None:
-            return self._tuned(rows, n_regions, seed)
+            return self._tuned(cluster(rows, n_regions, seed), rows)
         gamma, told = self._averaged(rows, n_regions, self.n_clusterings, seed)
         centres = cluster(rows, n_regions, seed)
         at = nearest_centre(rows.X, centres)
@@ -87,8 +87,8 @@ class LocalScales(NamedTuple):
             rows.positive, score, self.metric, sample_weight=rows.weight, bounds=just_one
         ).value
 
-    def _tuned(self, rows: HeldOut, n_regions: int, seed: int) -> Regions:
-        centres = cluster(rows, n_regions, seed)
+    def _tuned(self, centres: Floats, rows: HeldOut) -> Regions:
+        """The best γ of the rows that fall into each region."""
         at = nearest_centre(rows.X, centres)
         gammas = np.full(len(centres), self.global_gamma)
         silent = np.bincount(at, rows.positive, minlength=len(centres)) < self.min_positives
@@ -99,14 +99,18 @@ class LocalScales(NamedTuple):
     def _averaged(
         self, rows: HeldOut, n_regions: int, n_clusterings: int, seed: int
     ) -> tuple[Floats, Bools]:
-        """Mean γ of each row over clusterings of all folds but one, and whether any is its own."""
+        """Mean γ of each row over the clusterings it is in, and whether any value is not global.
+
+        Each clustering is of all folds but one, and tuned on that one.
+        """
         total, times = np.zeros(rows.score.size), np.zeros(rows.score.size)
         told = np.zeros(rows.score.size, dtype=bool)
         if min(rows.positive.sum(), (~rows.positive).sum()) < 2:
             return total + self.global_gamma, told
         pairs = folds(rows.X, rows.positive, n_clusterings, random_state=seed)
-        for number, (inside, _) in enumerate(pairs):
-            found = self._tuned(rows.of(inside), n_regions, seed + number)
+        for number, (inside, outside) in enumerate(pairs):
+            centres = cluster(rows.of(inside), n_regions, seed + number)
+            found = self._tuned(centres, rows.of(outside))
             at = nearest_centre(rows.X[inside], found.centres)
             total[inside] += found.gammas[at]
             times[inside] += 1

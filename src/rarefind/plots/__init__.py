@@ -3,11 +3,17 @@
 from rarefind.plots._budget import BudgetCurveDisplay
 from rarefind.plots._comparison import ComparisonDisplay
 from rarefind.plots._histogram import ScoreHistogramDisplay
+from rarefind.plots._imbalance import ImbalanceDisplay
+from rarefind.plots._regions import DecisionRegionDisplay
+from rarefind.plots._scales import ScaleMapDisplay
 from rarefind.plots._top import TopKDisplay
 
 __all__ = [
     "BudgetCurveDisplay",
     "ComparisonDisplay",
+    "DecisionRegionDisplay",
+    "ImbalanceDisplay",
+    "ScaleMapDisplay",
     "ScoreHistogramDisplay",
     "TopKDisplay",
 ]

@@ -1,0 +1,250 @@
+"""The push of LMNN: rows of other classes inside the margin, found again only when they must be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from rarefind._numba import kernel
+from rarefind._typing import Array, Floats, Ints
+
+# Distances are computed in blocks of this many cells; pairs are kept up to about 128 MB.
+_BLOCK_CELLS, _MOST_PAIRS = 2**21, 2**25
+
+
+class _Block(NamedTuple):
+    """Some anchors, by their number, and the rows of other classes that are near them."""
+
+    numbers: Ints
+    start: Ints  # the near rows of the a-th of them are pairs[start[a]:start[a + 1]]
+    pairs: Array
+
+
+class _Found(NamedTuple):
+    """What a search found, under which map, and how far from each anchor it looked."""
+
+    blocks: list[_Block]
+    components: Floats
+    inverse: Floats | None
+    reach: Floats
+
+
+class Impostors:
+    """Sum of the hinges over all triplets, exact, from the pairs that can be inside the margin.
+
+    A search keeps for each anchor the rows of other classes that are within a little more than its
+    margin. A row left out was further than ``reach`` under the map L of the search, so under a
+    later map L' it is further than reach·σ_min(L'L⁻¹), and further than reach less what the two
+    rows have moved. While the larger of these is beyond the margin, no impostor is missed.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        The rows, centred.
+    codes : ndarray of shape (n,)
+        Their classes.
+    anchors, weight : ndarray of shape (a,)
+        The rows that have targets, and how many rows each stands for.
+    targets : ndarray of shape (a, k)
+        The targets, -1 for none.
+    """
+
+    def __init__(
+        self, X: Floats, codes: Ints, anchors: Ints, weight: Floats, targets: Ints
+    ) -> None:
+        self.X = X
+        self.anchors, self.weight, self.targets = anchors, weight, targets
+        self.n_searches = 0
+        self._classes = [
+            (np.flatnonzero(codes[anchors] == c), np.flatnonzero(codes != c))
+            for c in np.unique(codes[anchors])
+        ]
+        self._found: _Found | None = None
+        self._last: Floats | None = None
+
+    def push(self, components: Floats) -> tuple[float, Floats]:
+        """Sum the hinges under the map L, and give half their gradient in the places of the rows."""
+        placed = self.X @ components.T
+        near = target_distances(placed, self.anchors, self.targets)
+        blocks: Iterable[_Block]
+        if self._found is not None and self._suffices(self._found, components, near):
+            blocks = self._found.blocks
+        else:
+            blocks = self._search(components, placed, near)
+        self._last = components.copy()
+        total, force = 0.0, np.zeros_like(placed)
+        for block in blocks:
+            total += push_apart(
+                placed, self.anchors, self.weight, self.targets, near, *block, force
+            )
+        return total, force
+
+    def _suffices(self, found: _Found, components: Floats, near: Floats) -> bool:
+        moved = components - found.components
+        distance = np.sqrt(np.einsum("ij,ij->i", *(2 * [self.X @ moved.T])))
+        still = found.reach - distance[self.anchors] - distance.max()
+        if found.inverse is not None:
+            shrunk = np.linalg.norm(components @ found.inverse, ord=-2)
+            still = np.maximum(still, found.reach * shrunk)
+        # A little less than the bound, for what rounding may add.
+        return bool((_margin(near) <= (1 - 1e-9) * still).all())
+
+    def _search(self, components: Floats, placed: Floats, near: Floats) -> Iterator[_Block]:
+        """Find the near rows of all anchors block by block, and keep them if they are not too many."""
+        self.n_searches += 1
+        reach = (1 + self._slack(components)) * _margin(near)
+        length = np.einsum("ij,ij->i", placed, placed)
+        kept: list[_Block] | None = []
+        size = 0
+        for numbers, others in self._classes:
+            there, there_length = placed[others], length[others]
+            step = max(1, _BLOCK_CELLS // max(1, others.size))
+            for first in range(0, numbers.size, step):
+                part = numbers[first : first + step]
+                rows = self.anchors[part]
+                start, pairs = within(
+                    placed[rows] @ there.T, length[rows], there_length, reach[part] ** 2, others
+                )
+                block = _Block(part, start, pairs)
+                size += pairs.size
+                if kept is not None:
+                    kept = [*kept, block] if size <= _MOST_PAIRS else None
+                yield block
+        self._found = None
+        if kept is not None:
+            self._found = _Found(kept, components.copy(), _inverse(components), reach)
+
+    def _slack(self, components: Floats) -> float:
+        """How much further than the margin to look: for some more steps like the last one.
+
+        After a long step none would be enough, and few pairs are better.
+        """
+        if self._last is None:
+            return 0.1
+        size = np.linalg.norm(components, ord=2)
+        move = np.linalg.norm(components - self._last, ord=2) / (size if size > 0 else 1.0)
+        return float(np.clip(8 * move, 0.1, 0.3)) if move < 0.1 else 0.02
+
+
+def _margin(near: Floats) -> Floats:
+    """The distance inside of which a row of another class is an impostor."""
+    return np.asarray(np.sqrt(1.0 + near.max(axis=1)))
+
+
+def _inverse(components: Floats) -> Floats | None:
+    """The inverse of a map that has one worth using."""
+    square = components.shape[0] == components.shape[1]
+    if not square or not np.linalg.cond(components) < 1e6:
+        return None
+    return np.asarray(np.linalg.inv(components))
+
+
+@kernel
+def target_distances(placed: Floats, anchors: Ints, targets: Ints) -> Floats:
+    """Squared distance of each anchor to its targets, -inf where there is none."""
+    found = np.full(targets.shape, -np.inf)
+    for a in range(anchors.size):
+        for j in range(targets.shape[1]):
+            if targets[a, j] < 0:
+                continue
+            total = 0.0
+            for f in range(placed.shape[1]):
+                gap = placed[anchors[a], f] - placed[targets[a, j], f]
+                total += gap * gap
+            found[a, j] = total
+    return found
+
+
+@kernel
+def within(
+    products: Floats, length: Floats, other_length: Floats, reach: Floats, others: Ints
+) -> tuple[Ints, Array]:
+    """The other rows nearer than a squared reach, from products; never fewer by rounding."""
+    n, m = products.shape
+    start = np.zeros(n + 1, dtype=np.intp)
+    for a in range(n):
+        count = 0
+        for b in range(m):
+            ends = length[a] + other_length[b]
+            count += ends - 2 * products[a, b] < reach[a] + 1e-13 * ends
+        start[a + 1] = start[a] + count
+    pairs = np.empty(start[n], dtype=np.int32)
+    for a in range(n):
+        at = start[a]
+        if at == start[a + 1]:
+            continue
+        for b in range(m):
+            ends = length[a] + other_length[b]
+            if ends - 2 * products[a, b] < reach[a] + 1e-13 * ends:
+                pairs[at] = others[b]
+                at += 1
+    return start, pairs
+
+
+@kernel
+def squared_below(placed: Floats, i: int, other: int, limit: float) -> float:
+    """The squared distance of two rows, or something that has reached the limit."""
+    d = placed.shape[1]
+    total, f = 0.0, 0
+    while f + 4 <= d:  # four at a time, and a look at the limit
+        a = placed[i, f] - placed[other, f]
+        b = placed[i, f + 1] - placed[other, f + 1]
+        c = placed[i, f + 2] - placed[other, f + 2]
+        e = placed[i, f + 3] - placed[other, f + 3]
+        total += (a * a + b * b) + (c * c + e * e)
+        if total >= limit:
+            return total
+        f += 4
+    while f < d:
+        a = placed[i, f] - placed[other, f]
+        total += a * a
+        f += 1
+    return total
+
+
+@kernel
+def push_apart(
+    placed: Floats,
+    anchors: Ints,
+    weight: Floats,
+    targets: Ints,
+    near: Floats,
+    numbers: Ints,
+    start: Ints,
+    pairs: Array,
+    force: Floats,
+) -> float:
+    """Add up [1 + d²(i, j) − d²(i, l)]₊, and in ``force`` half its gradient in the places."""
+    k, d = targets.shape[1], placed.shape[1]
+    pulls = np.empty(k)
+    whole = 0.0
+    for n in range(numbers.size):
+        a = numbers[n]
+        i = anchors[a]
+        pulls[:] = 0.0
+        limit = 1.0 + near[a].max()
+        for p in range(start[n], start[n + 1]):
+            other = pairs[p]
+            distance = squared_below(placed, i, other, limit)
+            if distance >= limit:
+                continue
+            active = 0.0
+            for j in range(k):
+                hinge = 1.0 + near[a, j] - distance
+                if hinge > 0.0:
+                    whole += weight[a] * hinge
+                    active += weight[a]
+                    pulls[j] += weight[a]
+            for f in range(d):
+                change = active * (placed[i, f] - placed[other, f])
+                force[i, f] -= change
+                force[other, f] += change
+        for j in range(k):
+            if pulls[j] > 0.0:
+                for f in range(d):
+                    change = pulls[j] * (placed[i, f] - placed[targets[a, j], f])
+                    force[i, f] += change
+                    force[targets[a, j], f] -= change
+    return whole

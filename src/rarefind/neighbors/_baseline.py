@@ -1,0 +1,219 @@
+"""What the k-NN baselines share: their parameters, their fit, and rules that are no ratio."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from rarefind._sklearn_compat import report_progress, with_callbacks
+from rarefind._typing import ArrayLike, Bools, Floats, Ints, Label, Table
+from rarefind.neighbors._classifier import NeighbourClassifier
+from rarefind.neighbors._held_out import PointSet, blocks, draw_queries
+from rarefind.neighbors._reasons import explain
+from rarefind.rules import Reason
+from rarefind.search import DISTANCES
+from rarefind.selection import folds
+
+
+class BaselineClassifier(NeighbourClassifier):
+    """Base of the k-NN baselines: the rule as published, or its threshold tuned.
+
+    A subclass writes :meth:`_own_threshold` and :meth:`_asked`, and replaces :meth:`_scores_of`
+    where its score is not the ratio of two distances.
+    """
+
+    _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
+        "k": [Interval(Integral, 1, None, closed="left")],
+        "threshold": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither"), None],
+        "metric": [str, callable],
+        "distance": [StrOptions(set(DISTANCES) - {"precomputed"})],
+        "p": [Interval(Real, 1, None, closed="both")],
+        "cv": ["cv_object"],
+        "max_queries": [Interval(Integral, 1, None, closed="left")],
+        "pos_label": "no_validation",
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    threshold: Any
+    pos_label: Label
+    random_state: Any
+
+    def __init__(
+        self,
+        k: int = 3,
+        *,
+        threshold: Any = None,
+        metric: Any = "f1",
+        distance: str = "euclidean",
+        p: float = 2,
+        cv: Any = None,
+        max_queries: int = 50_000,
+        pos_label: Label = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.k = k
+        self.threshold = threshold
+        self.metric = metric
+        self.distance = distance
+        self.p = p
+        self.cv = cv
+        self.max_queries = max_queries
+        self.pos_label = pos_label
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Table, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
+        """Store the rows, and tune the threshold where it is asked for.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The rows.
+        y : array-like of shape (n,)
+            The labels.
+        groups : array-like of shape (n,), default=None
+            Rows of one group are held out together while tuning.
+
+        Returns
+        -------
+        self
+        """
+        table = X
+        X, codes = self._start_fit(X, y, self.pos_label)
+        self._count_metric()  # an unknown name is refused before the work, not after it
+        rng = check_random_state(self.random_state)
+        seed = int(rng.randint(2**31 - 1))
+        positive = self._is_positive(codes)
+        own = self._own_threshold(positive)
+        if self.threshold == "auto":
+            self._refuse_too_few(int(positive.sum()))
+        self._start_sets(X, codes, seed)
+        # A row that is alone in its class cannot be held out to calibrate a given threshold.
+        alone = np.bincount(codes).min() < 2
+        if self.threshold is None or (alone and self.threshold != "auto"):
+            self.threshold_ = own if self.threshold is None else float(self.threshold)
+            return self
+        rows, weight, score = self._held_out_scores(table, X, codes, groups, rng, seed)
+        self._settle(score, codes[rows], weight, self.threshold)
+        return self
+
+    @abstractmethod
+    def _own_threshold(self, positive: Bools) -> float:
+        """Threshold of the published rule, which may look at the sizes of the classes."""
+
+    @abstractmethod
+    def _asked(self) -> tuple[int, int]:
+        """How many positives and how many negatives a row asks for."""
+
+    def _needed_positives(self) -> int:
+        """Positives without which every row scores 0."""
+        return self._asked()[0]
+
+    def _point_sets(self, X: Floats, codes: Ints, rows: Ints, seed: int) -> list[PointSet]:
+        return self._two_sets(X, codes, rows, self._asked(), distance=self.distance, p=self.p)
+
+    def _held_out_scores(
+        self, table: Table, X: Floats, codes: Ints, groups: ArrayLike | None, rng: Any, seed: int
+    ) -> tuple[Ints, Floats, Floats]:
+        """Rows, their weights, and their scores without themselves."""
+        rows, weight, distances = self._hold_out(table, X, codes, groups, rng, seed)
+        return rows, weight, self._scores_of(X[rows], distances)
+
+    def _refuse_too_few(self, positives: int) -> None:
+        needed = self._needed_positives()
+        if positives <= needed:
+            raise ValueError(
+                f"With k={self.k} a positive is found by {needed} "
+                f"other{'s' if needed > 1 else ''}, and y holds {positives} in all. "
+                "Lower k or give threshold a number."
+            )
+
+
+class SurroundingsClassifier(BaselineClassifier):
+    """Base of baselines whose score needs more than distances to a fixed number of points.
+
+    A subclass writes :meth:`_score`, which looks at both sets at once.
+    """
+
+    #: Whether a training row can be scored against all others without new sets.
+    _leaves_one_out = True
+
+    @abstractmethod
+    def _score(
+        self, sets: Sequence[PointSet], X: Floats, exclude: Sequence[Ints] | None = None
+    ) -> Floats:
+        """Score rows; ``exclude`` numbers in each set the point that is the row itself, or -1."""
+
+    def _priority(self, X: Floats) -> Floats:
+        return self._score(self._sets, X)
+
+    def _explain(self, X: Floats) -> list[Reason]:
+        found = [s.search.query(X, s.k) for s in self._sets]
+        names = self._feature_names()
+        return explain(X, self._priority(X), self._sets, found, 1.0, names, self._reference)
+
+    def _held_out_scores(
+        self, table: Table, X: Floats, codes: Ints, groups: ArrayLike | None, rng: Any, seed: int
+    ) -> tuple[Ints, Floats, Floats]:
+        weight = draw_queries(codes, self.max_queries, rng)
+        if self.cv is None and groups is None and self._leaves_one_out:
+            rows = np.flatnonzero(weight)
+            return rows, weight[rows], self._one_by_one(X, codes, rows)
+        pairs = [
+            (train, test[weight[test] > 0])
+            for train, test in folds(
+                table,
+                self.classes_[codes],
+                5 if self.cv is None else self.cv,
+                groups=groups,
+                random_state=seed,
+            )
+        ]
+        scores = []
+        with report_progress(self, "folds", len(pairs), X, codes, self.verbose) as step:
+            for train, test in pairs:
+                scores.append(self._score(self._point_sets(X, codes, train, seed), X[test]))
+                step()
+        rows = np.concatenate([test for _, test in pairs])
+        return rows, weight[rows], np.concatenate(scores)
+
+    def _one_by_one(self, X: Floats, codes: Ints, rows: Ints) -> Floats:
+        parts = blocks(rows)
+        scores = []
+        with report_progress(self, "leave one out", len(parts), X, codes, self.verbose) as step:
+            for part in parts:
+                # The sets hold the rows of a class in their order.
+                own = [
+                    np.where(codes[part] == s.code, np.searchsorted(s.rows, part), -1)
+                    for s in self._sets
+                ]
+                scores.append(self._score(self._sets, X[part], own))
+                step()
+        return np.concatenate(scores)
+
+
+def nearness(d_pos: Floats, d_neg: Floats) -> Floats:
+    """η̂ = D⁻/(D⁺+D⁻) squeezed into [0, 1): what orders rows that a vote leaves equal.
+
+    As in the ratio D⁻/D⁺, infinite distances stand for points that do not exist, and rows on top of
+    a positive come last of all, the further the negatives the higher.
+    """
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        share = 1 / (1 + d_pos / d_neg)
+        beyond = np.where(np.isinf(d_neg), 1.0, d_neg / (1.0 + d_neg))
+    share = np.where((d_pos == 0) | np.isinf(d_neg), 1 + beyond / 2, share)
+    return np.where(np.isinf(d_pos), 0.0, np.asarray(share / 2))

@@ -1,0 +1,187 @@
+"""The ellipsoids of all positives together: scores of rows, settings chosen on them, reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+
+from rarefind._pairs import nearest_on_all_cores, nearest_squared
+from rarefind._typing import Bools, Floats, Ints
+from rarefind.metrics import CountMetric
+from rarefind.neighbors._ellipsoids import Ellipsoid, TrainingRows
+from rarefind.neighbors._reasons import Reference
+from rarefind.rules import Condition, Reason, Similar
+from rarefind.rules._reason import short
+from rarefind.selection import BestThreshold, best_threshold
+from rarefind.selection._threshold import evaluate
+
+_CONDITIONS_SHOWN = 5
+_NEGATIVES_COMPARED = 3
+
+
+class Scored(NamedTuple):
+    """Scores of queries in several layers of ellipsoids."""
+
+    score: Floats  # (layers, queries)
+    nearest: Ints  # (queries,) place of the nearest positive among the positives
+    deciding: Ints  # (layers, queries) place of the positive whose ellipsoid gave the score
+
+
+def in_threads(task: Callable[[int], None], places: Ints, n_jobs: int | None) -> None:
+    """Run the task of each place, the places shared among threads."""
+    jobs = min(effective_n_jobs(-1 if n_jobs is None else n_jobs), places.size)
+    # Tasks write to arrays that they share, so a process of their own would not do.
+    Parallel(n_jobs=jobs, require="sharedmem")(delayed(task)(int(j)) for j in places)
+
+
+def score_rows(
+    rows: TrainingRows,
+    ellipsoids_of: Callable[[int], Iterable[Ellipsoid]],
+    layers: int,
+    queries: Floats,
+    *,
+    union: bool,
+    n_jobs: int | None,
+) -> Scored:
+    """Score queries by the ellipsoid of their nearest positive, or by the best of all.
+
+    ``ellipsoids_of`` gives the ellipsoids of the j-th positive, one a layer; it is asked once for
+    every positive that decides, and what it gives is not kept.
+    """
+    _, at = nearest_on_all_cores(queries, rows.X[rows.positives], 1, n_jobs)
+    nearest = at[:, 0]
+    score = np.zeros((layers, len(queries)))
+    deciding = np.tile(nearest, (layers, 1))
+    order = np.argsort(nearest, kind="stable")
+    ends = np.cumsum(np.bincount(nearest, minlength=rows.positives.size))
+    starts = np.append(0, ends[:-1])
+    lock = Lock()
+
+    def nearest_only(j: int) -> None:
+        mine = order[starts[j] : ends[j]]
+        for layer, ellipsoid in enumerate(ellipsoids_of(j)):
+            score[layer, mine] = ellipsoid.score(rows.X, queries, mine, np.zeros(mine.size))
+
+    def best_of_all(j: int) -> None:
+        every = np.arange(len(queries))
+        for layer, ellipsoid in enumerate(ellipsoids_of(j)):
+            # Another thread may raise the floor meanwhile, which changes the work, not the maximum.
+            found = ellipsoid.score(rows.X, queries, every, score[layer])
+            with lock:
+                better = np.flatnonzero(found > score[layer])
+                score[layer, better] = found[better]
+                deciding[layer, better] = j
+
+    if union:
+        in_threads(best_of_all, np.arange(rows.positives.size), n_jobs)
+    else:
+        in_threads(nearest_only, np.flatnonzero(ends > starts), n_jobs)
+    return Scored(score, nearest, deciding)
+
+
+class HeldOut(NamedTuple):
+    """Held-out rows of all folds, scored in several layers."""
+
+    score: Floats  # (layers, rows)
+    owner: Ints  # (rows,) row number of the nearest training positive
+    positive: Bools  # (rows,)
+
+
+def threshold_for(
+    held: HeldOut, layer: int, metric: CountMetric, fixed: float | None
+) -> BestThreshold:
+    """The exact best threshold of one layer, or what the fixed one is worth."""
+    bounds = (0.0, np.inf) if fixed is None else (float(np.nextafter(fixed, 0.0)), fixed)
+    return best_threshold(held.positive, held.score[layer], metric, bounds=bounds)
+
+
+class Choice(NamedTuple):
+    """Which layer each positive takes."""
+
+    layer: Ints  # (positives,)
+    own: Bools  # (positives,) whether it is chosen on the rows that fall to this positive
+
+
+def choose_layers(
+    held: HeldOut, positives: Ints, metric: CountMetric, fixed: float | None, *, local: bool
+) -> Choice:
+    """The best layer for all positives, or for each on the held-out rows nearest to it.
+
+    A positive that no held-out positive falls to takes the layer of all.
+    """
+    found = [threshold_for(held, layer, metric, fixed) for layer in range(len(held.score))]
+    values = np.array([best.value for best in found])
+    # The first among equals, but for rounding: the smallest quantile, the roundest ellipsoid.
+    best = int(np.argmax(np.isclose(values, values.max(), rtol=1e-12, atol=1e-15)))
+    layer = np.full(positives.size, best)
+    own = np.zeros(positives.size, dtype=bool)
+    if local:
+        alert = held.score >= found[best].threshold
+        for j, row in enumerate(positives):
+            mine = held.owner == row
+            if not (mine & held.positive).any():
+                continue
+            tp = alert[:, mine & held.positive].sum(axis=1).astype(float)
+            fp = alert[:, mine & ~held.positive].sum(axis=1).astype(float)
+            p, n = float((mine & held.positive).sum()), float((mine & ~held.positive).sum())
+            here = np.round(evaluate(metric, tp, fp, p - tp, n - fp), 12)
+            # Among layers that are worth the same here, the one that is worth most everywhere.
+            layer[j] = np.lexsort((values, here))[-1] if here[best] < here.max() else best
+            own[j] = True
+    return Choice(layer, own)
+
+
+def explain_inside(
+    X: Floats,
+    rows: TrainingRows,
+    ellipsoids: Sequence[Ellipsoid],
+    scored: Scored,
+    names: Sequence[str],
+    reference: Reference | None,
+) -> list[Reason]:
+    """Give the reasons of rows: the positive whose ellipsoid decides, the features alike."""
+    negatives = rows.X[rows.negatives]
+    count = min(_NEGATIVES_COMPARED, len(negatives))
+    _, unlike = nearest_squared(X, negatives, count)
+    reasons = []
+    for i, score in enumerate(scored.score[0]):
+        ellipsoid = ellipsoids[scored.deciding[0, i]]
+        distance = float(np.sqrt(ellipsoid.squared_distances(X[i : i + 1])[0]))
+        reasons.append(
+            Reason(
+                float(score),
+                None if reference is None else reference.rank(score),
+                _conditions(X[i], ellipsoid, negatives[unlike[i]], names),
+                [Similar(ellipsoid.row, distance)],
+            )
+        )
+    return reasons
+
+
+def _conditions(
+    x: Floats, ellipsoid: Ellipsoid, unlike: Floats, names: Sequence[str]
+) -> list[Condition]:
+    """The features that bring a row closer to the centre than to the negatives next to it."""
+    toward = _shares(x - ellipsoid.centre[None], ellipsoid.matrix)[0]
+    away = _shares(x - unlike, ellipsoid.matrix).mean(axis=0)
+    gain = np.maximum(away - toward, 0.0)
+    top = [j for j in np.argsort(-gain, kind="stable")[:_CONDITIONS_SHOWN] if gain[j] > 0]
+    return [
+        Condition(
+            feature=names[j],
+            op="≈",
+            value=float(ellipsoid.centre[j]),
+            raw_unit_text=f"{names[j]} {short(float(x[j]))} ≈ {short(float(ellipsoid.centre[j]))}",
+            weight=float(gain[j] / gain[top].sum()),
+        )
+        for j in top
+    ]
+
+
+def _shares(offsets: Floats, matrix: Floats) -> Floats:
+    """What each feature adds to vᵀMv; negative where it makes up for another."""
+    return np.asarray(offsets * np.einsum("ij,kj->ki", matrix, offsets))

@@ -1,0 +1,424 @@
+"""ME²: an ellipsoid around each positive, as large as the negatives near it allow."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from itertools import product
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from rarefind._sklearn_compat import report_progress, with_callbacks
+from rarefind._typing import Array, ArrayLike, Bools, Floats, Ints, Label, Table
+from rarefind.base import RareClassifier
+from rarefind.metrics import Cost, CountMetric, count_metric
+from rarefind.neighbors._covering import (
+    HeldOut,
+    Scored,
+    choose_layers,
+    explain_inside,
+    in_threads,
+    score_rows,
+    threshold_for,
+)
+from rarefind.neighbors._ellipsoids import (
+    Ellipsoid,
+    Setting,
+    TrainingRows,
+    excluding_ellipsoids,
+)
+from rarefind.neighbors._ratio import Calibration
+from rarefind.neighbors._reasons import Reference
+from rarefind.neighbors._stability import EllipsoidBounds, stability_bounds
+from rarefind.rules import Reason
+from rarefind.selection import folds
+
+# Tried in this order, in which each solution is a good start for the next.
+_QUANTILES = (0.001, 0.005, 0.02, 0.05, 0.1)
+_MUS = (1.0, 0.1, 0.01)
+_LAMS = (1.0, 1e-2, 1e-3, 1e-4)
+
+
+class ME2Classifier(RareClassifier):
+    """An ellipsoid around each positive, as large as the negatives near it allow.
+
+    For each positive a radius and a metric are learned together, problem (2) of [1]_: the ellipsoid
+    grows up to a largest radius B, pays for each negative inside by its depth, and for a shape far
+    from a ball. A row goes to the positive nearest to it. It is predicted positive if it is inside
+    that one's ellipsoid and, of the training rows inside, a positive is nearest to it under the
+    learned metric (section 4.2). The ``priority`` is the smaller of two ratios of squared
+    distances, R / d²(centre) and d²(nearest negative) / d²(nearest positive) of the rows inside: it
+    reaches 1 exactly where that rule says positive.
+
+    Distances compare features, so scale the columns first.
+
+    Parameters
+    ----------
+    max_radius : "auto" or float in (0, 1], default="auto"
+        The largest radius B, as a share of the negatives: for each positive, B is the smallest
+        squared distance that this share of all negatives is within. ``"auto"`` tunes it. It is the
+        parameter that matters most: with the paper's μ the radius hardly differs from B.
+    mu : "auto" or float, default=1.0
+        Price of a radius below B, in units of 1/B: the paper's μ is ``mu / B``. Below about the
+        share ``max_radius`` it draws ellipsoids in.
+    lam : "auto" or float, default="auto"
+        Price of a shape that is no ball, in units of B: the paper's λ is ``lam * B``. Large values
+        give balls. Measured so, neither price depends on the unit of the columns.
+    combine : {"nearest", "union"}, default="nearest"
+        Whether a row is scored by the ellipsoid of its nearest positive alone, as in the paper, or
+        by the one of all that scores it highest.
+    tuning : {"global", "local"}, default="global"
+        Whether what is ``"auto"`` is chosen once for all positives, by ``metric`` on the pooled
+        held-out rows, or for each positive on the held-out rows nearest to it, as in the paper.
+    threshold : "auto", float or None, default="auto"
+        The priority from which a row is predicted positive. ``"auto"`` takes the exact best for
+        ``metric`` on the held-out rows; ``None`` is 1, the paper's rule.
+    metric : str or callable, default="f1"
+        What tuning maximises: a name for :func:`rarefind.metrics.count_metric` or a function of
+        ``(tp, fp, fn, tn)``.
+    cv : int or splitter, default=2
+        Folds for tuning and probabilities, fewer when a class has fewer rows. Nothing is held out
+        if the three parameters are numbers and ``threshold=None``: probabilities are then
+        s / (1 + s) for a priority s, and reasons name no rank.
+    tol : float, default=1e-6
+        Duality gap, relative to the objective, at which an ellipsoid is done.
+    max_iter : int, default=1000
+        Most rounds of the solver for one ellipsoid.
+    pos_label : label, default=None
+        The positive label; by default the rarer one.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the folds.
+    n_jobs : int, default=None
+        Cores, each at the ellipsoid of one positive; None uses all.
+    verbose : int, default=0
+        Above 0, show progress.
+
+    Attributes
+    ----------
+    ellipsoids_ : list of Ellipsoid
+        One for each positive, in the order of the rows: ``row``, ``centre``, ``radius`` (R, a
+        squared distance), ``matrix``, ``axes`` and their half ``lengths``, the rows inside, and
+        how it was solved.
+    max_radius_, mu_, lam_ : float or ndarray of shape (n_positives,)
+        What was given or chosen; for each positive with ``tuning="local"``.
+    tuned_locally_ : ndarray of shape (n_positives,)
+        Whether a positive's parameters were chosen on its own held-out rows: with
+        ``tuning="local"`` those that no held-out positive fell to take the choice for all.
+    threshold_ : float
+        The priority from which ``predict`` says positive.
+    value_ : float
+        ``metric`` on the held-out rows, at the chosen parameters and threshold, so rather high;
+        NaN when nothing was held out.
+    n_iter_ : int
+        Most rounds that an ellipsoid took.
+    classes_, pos_label_, n_features_in_, feature_names_in_
+        As everywhere.
+
+    Notes
+    -----
+    Each problem is solved in its dual by coordinate ascent over the negatives closer than B, the
+    only ones that can matter as the metric is never below the Euclidean one. Its time grows with
+    their number and the square of the number of columns; all positives make P · N distances.
+
+    The constraint of problem (2) is on the squared distance, so a row is inside if its squared
+    distance is at most R, where section 4.2 compares the distance itself. A tie between a positive
+    and a negative goes to the positive; one between nearest positives to the earlier row. B by
+    positive, its tuning, the scores, the threshold and the union are ours; the union is what the
+    conclusion of [1]_ asks for.
+
+    References
+    ----------
+    .. [1] G. Metzler et al., "Learning maximum excluding ellipsoids from imbalanced data with
+       theoretical guarantees", Pattern Recognition Letters 112, 2018.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import train_test_split
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import MinMaxScaler
+    >>> from rarefind.data import load_keel
+    >>> from rarefind.metrics import get_scorer
+    >>> from rarefind.neighbors import ME2Classifier
+    >>> X, y = load_keel("yeast4")
+    >>> train = train_test_split(X, y, stratify=y, test_size=0.3, random_state=0)
+    >>> model = make_pipeline(MinMaxScaler(), ME2Classifier(random_state=0))
+    >>> model = model.fit(train[0], train[2])
+    >>> round(get_scorer("average_precision")(model, train[1], train[3]), 2)
+    0.28
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "max_radius": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="right")],
+        "mu": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "lam": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "combine": [StrOptions({"nearest", "union"})],
+        "tuning": [StrOptions({"global", "local"})],
+        "threshold": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither"), None],
+        "metric": [str, callable],
+        "cv": ["cv_object"],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "pos_label": "no_validation",
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    ellipsoids_: list[Ellipsoid]
+    mu_: Any
+    lam_: Any
+    max_radius_: Any
+    tuned_locally_: Bools
+    value_: float
+    n_iter_: int
+
+    def __init__(
+        self,
+        max_radius: Any = "auto",
+        *,
+        mu: Any = 1.0,
+        lam: Any = "auto",
+        combine: str = "nearest",
+        tuning: str = "global",
+        threshold: Any = "auto",
+        metric: Any = "f1",
+        cv: Any = 2,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        pos_label: Label = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.max_radius = max_radius
+        self.mu = mu
+        self.lam = lam
+        self.combine = combine
+        self.tuning = tuning
+        self.threshold = threshold
+        self.metric = metric
+        self.cv = cv
+        self.tol = tol
+        self.max_iter = max_iter
+        self.pos_label = pos_label
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Table, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
+        """Choose the settings and learn an ellipsoid for each positive.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The rows.
+        y : array-like of shape (n,)
+            The labels.
+        groups : array-like of shape (n,), default=None
+            Rows of one group are held out together while tuning.
+
+        Returns
+        -------
+        self
+        """
+        table = X
+        X, codes = self._start_fit(X, y, self.pos_label)
+        metric = count_metric(self.metric)
+        if isinstance(metric, Cost) and metric.per_row:
+            raise ValueError("Here a cost is one number; costs by row go to best_threshold.")
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        positive = self._is_positive(codes)
+        # A copy: the rows inside an ellipsoid are looked up again when others are scored.
+        self._rows = _training_rows(np.array(X, order="C"), positive, np.arange(codes.size))
+        settings = self._settings()
+        pairs: list[tuple[Ints, Ints]] = []
+        if len(settings) > 1 or self.threshold == "auto" or self._can_calibrate(positive):
+            labels = self.classes_[codes]
+            pairs = folds(table, labels, self.cv, groups=groups, random_state=seed)
+        steps = len(pairs) * (1 + (len(settings) > 1)) + 1
+        with report_progress(self, "ellipsoids", steps, X, codes, self.verbose) as step:
+            chosen = self._choose_settings(settings, pairs, positive, metric, step)
+            self._set_threshold(chosen, pairs, positive, metric, step)
+            self.ellipsoids_ = self._learn(chosen)
+            step()
+        self._summarise(chosen)
+        return self
+
+    def bound(self, delta: float = 0.05) -> EllipsoidBounds:
+        """Bound the loss of each ellipsoid on new negatives, by Theorem 2 of the paper.
+
+        Parameters
+        ----------
+        delta : float, default=0.05
+            All bounds hold together with probability ``1 - delta``.
+
+        Returns
+        -------
+        EllipsoidBounds
+            Arrays with one entry an ellipsoid; ``str()`` of it says whether they say anything.
+
+        Notes
+        -----
+        The theorem takes the settings and the largest norm as known beforehand. Here the settings
+        are tuned, B is a quantile and the norm is that of the training rows, all from the same
+        data, so the bounds are a guide to the order of magnitude.
+        """
+        self._checked(self._rows.X[:1])
+        if not 0 < delta < 1:
+            raise ValueError(f"delta is a probability between 0 and 1, not {delta}.")
+        return stability_bounds(self.ellipsoids_, self._rows, delta)
+
+    def _priority(self, X: Floats) -> Floats:
+        return self._score(X, self.n_jobs).score[0]
+
+    def _probability(self, X: Floats) -> Floats:
+        score = self._priority(X)
+        if self._calibration is None:
+            return score / (score + self.threshold_)
+        return self._calibration.probability(score)
+
+    def _explain(self, X: Floats) -> list[Reason]:
+        # In one thread, so that of ellipsoids with the same score always the first decides.
+        scored = self._score(X, 1)
+        names = self._feature_names()
+        return explain_inside(X, self._rows, self.ellipsoids_, scored, names, self._reference)
+
+    def _score(self, X: Floats, n_jobs: int | None) -> Scored:
+        return score_rows(
+            self._rows,
+            lambda j: [self.ellipsoids_[j]],
+            1,
+            np.require(X, requirements=["C", "W"]),
+            union=self.combine == "union",
+            n_jobs=n_jobs,
+        )
+
+    def _settings(self) -> list[Setting]:
+        """All settings to choose among."""
+
+        def values(given: Any, grid: tuple[float, ...]) -> tuple[float, ...]:
+            return grid if given == "auto" else (float(given),)
+
+        return [
+            Setting(*each)
+            for each in product(
+                values(self.max_radius, _QUANTILES), values(self.mu, _MUS), values(self.lam, _LAMS)
+            )
+        ]
+
+    def _can_calibrate(self, positive: Bools) -> bool:
+        """Whether a fixed threshold is worth held-out rows: a lone positive cannot be held out."""
+        return self.threshold is not None and 1 < positive.sum() < positive.size - 1
+
+    def _hold_out(
+        self,
+        settings_of: Callable[[int], list[Setting]],
+        layers: int,
+        pairs: list[tuple[Ints, Ints]],
+        positive: Bools,
+        step: Callable[[], None],
+    ) -> HeldOut:
+        """Score the test rows of each fold by ellipsoids of its training rows."""
+        X = self._rows.X
+        scores, owners = [], []
+        for train, test in pairs:
+            rows = _training_rows(X, positive, train)
+
+            def solved(j: int, rows: TrainingRows = rows) -> Iterator[Ellipsoid]:
+                row = int(rows.positives[j])
+                return excluding_ellipsoids(rows, row, settings_of(row), self.tol, self.max_iter)
+
+            found = score_rows(
+                rows, solved, layers, X[test], union=self.combine == "union", n_jobs=self.n_jobs
+            )
+            scores.append(found.score)
+            owners.append(rows.positives[found.nearest])
+            step()
+        held = np.concatenate([test for _, test in pairs])
+        return HeldOut(np.hstack(scores), np.concatenate(owners), positive[held])
+
+    def _choose_settings(
+        self,
+        settings: list[Setting],
+        pairs: list[tuple[Ints, Ints]],
+        positive: Bools,
+        metric: CountMetric,
+        step: Callable[[], None],
+    ) -> list[Setting]:
+        """The setting of each positive."""
+        positives = self._rows.positives
+        self.tuned_locally_ = np.zeros(positives.size, dtype=bool)
+        if len(settings) == 1:
+            return settings * positives.size
+        held = self._hold_out(lambda _: settings, len(settings), pairs, positive, step)
+        layers, self.tuned_locally_ = choose_layers(
+            held, positives, metric, self._fixed_threshold(), local=self.tuning == "local"
+        )
+        return [settings[layer] for layer in layers]
+
+    def _set_threshold(
+        self,
+        chosen: list[Setting],
+        pairs: list[tuple[Ints, Ints]],
+        positive: Bools,
+        metric: CountMetric,
+        step: Callable[[], None],
+    ) -> None:
+        """The threshold, and probabilities and a reference where rows are held out."""
+        self._calibration: Calibration | None = None
+        self._reference: Reference | None = None
+        fixed = self._fixed_threshold()
+        if not pairs:
+            assert fixed is not None
+            self.threshold_, self.value_ = fixed, np.nan
+            return
+        own = dict(zip(self._rows.positives.tolist(), chosen, strict=True))
+        held = self._hold_out(lambda row: [own[row]], 1, pairs, positive, step)
+        self.threshold_, self.value_ = threshold_for(held, 0, metric, fixed)[:2]
+        weight = np.ones(held.positive.size)
+        self._calibration = Calibration.fit(held.score[0], held.positive, weight)
+        self._reference = Reference.of(held.score[0], weight)
+
+    def _fixed_threshold(self) -> float | None:
+        if self.threshold == "auto":
+            return None
+        return 1.0 if self.threshold is None else float(self.threshold)
+
+    def _learn(self, chosen: list[Setting]) -> list[Ellipsoid]:
+        rows = self._rows
+        found: dict[int, Ellipsoid] = {}
+
+        def learn(j: int) -> None:
+            row = int(rows.positives[j])
+            (found[j],) = excluding_ellipsoids(rows, row, [chosen[j]], self.tol, self.max_iter)
+
+        in_threads(learn, np.arange(rows.positives.size), self.n_jobs)
+        return [found[j] for j in range(rows.positives.size)]
+
+    def _summarise(self, chosen: list[Setting]) -> None:
+        columns = np.array(chosen).T
+        quantile, mu, lam = columns if self.tuning == "local" else columns[:, 0].tolist()
+        self.max_radius_, self.mu_, self.lam_ = quantile, mu, lam
+        self.n_iter_ = max(e.n_iter for e in self.ellipsoids_)
+        late = sum(e.gap > self.tol for e in self.ellipsoids_)
+        if late:
+            warnings.warn(
+                f"{late} of {len(self.ellipsoids_)} ellipsoids did not reach tol={self.tol:g} in "
+                f"max_iter={self.max_iter} rounds: raise max_iter, or tol.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+
+
+def _training_rows(X: Array, positive: Bools, rows: Ints) -> TrainingRows:
+    """Put the rows in order, so that ties do not depend on how a splitter lists them."""
+    rows = np.sort(rows)
+    return TrainingRows(X, rows[positive[rows]], rows[~positive[rows]])

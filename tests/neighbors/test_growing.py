@@ -1,0 +1,83 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+
+from rarefind.neighbors._growing import neighbourhoods
+from rarefind.search import NeighborSearch
+
+NOBODY = np.array([-1])
+
+
+def slow_twin(d_pos, d_neg, k):
+    """Walk through all rows, nearest first, positives before negatives at equal distances."""
+    walk = sorted([(d, False) for d in d_pos] + [(d, True) for d in d_neg])
+    wanted, positives, negatives = min(k, len(d_pos)), 0, 0
+    for _, negative in walk:
+        if positives >= wanted and negative:
+            break
+        positives, negatives = positives + (not negative), negatives + negative
+    return positives, negatives
+
+
+@given(
+    st.lists(st.integers(0, 5), min_size=1, max_size=8),
+    st.lists(st.integers(0, 5), max_size=12),
+    st.integers(1, 5),
+)
+@settings(max_examples=200)
+def test_counts_are_those_of_the_walk(positives, negatives, k):
+    searches = [
+        NeighborSearch(np.array(p, dtype=float).reshape(-1, 1)) for p in (positives, negatives)
+    ]
+    for x in range(7):
+        found = neighbourhoods(np.array([[float(x)]]), *searches, k, (NOBODY, NOBODY))
+        d_pos, d_neg = ([abs(a - x) for a in points] for points in (positives, negatives))
+        assert (found.positives[0], found.negatives[0]) == slow_twin(d_pos, d_neg, k)
+        assert found.d_pos[0] == min(d_pos)
+        assert found.d_neg[0] == min(d_neg, default=np.inf)
+
+
+@pytest.mark.parametrize(
+    ("distance", "p"),
+    [
+        ("euclidean", 2),
+        ("manhattan", 2),
+        ("chebyshev", 2),
+        ("cosine", 2),
+        ("minkowski", 1),
+        ("minkowski", 3),
+        ("minkowski", np.inf),
+    ],
+)
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_every_distance_and_a_row_left_out_of_its_own_neighbourhood(distance, p, n_jobs):
+    rng = np.random.default_rng(0)
+    points = [rng.normal(size=(12, 3)), rng.normal(size=(90, 3))]
+    rows = np.concatenate(points)
+    own = (
+        np.where(np.arange(102) < 12, np.arange(102), -1),
+        np.where(np.arange(102) < 12, -1, np.arange(102) - 12),
+    )
+    searches = [NeighborSearch(q, distance=distance, p=p, n_jobs=n_jobs) for q in points]
+    found = neighbourhoods(rows, *searches, 3, own)
+    name, options = {
+        "manhattan": ("cityblock", {}),
+        "minkowski": ("chebyshev", {}) if np.isinf(p) else ("minkowski", {"p": p}),
+    }.get(distance, (distance, {}))
+    table = cdist(rows, rows, name, **options)
+    for i in range(102):
+        others = np.arange(102) != i
+        is_positive = np.arange(102) < 12
+        d_pos, d_neg = table[i, others & is_positive], table[i, others & ~is_positive]
+        assert (found.positives[i], found.negatives[i]) == slow_twin(d_pos, d_neg, 3)
+        assert found.d_pos[i] == pytest.approx(d_pos.min())
+        assert found.d_neg[i] == pytest.approx(d_neg.min())
+
+
+def test_nothing_around_where_no_positive_is_left():
+    search = NeighborSearch(np.zeros((1, 1)))
+    found = neighbourhoods(np.zeros((1, 1)), search, search, 2, (np.array([0]), NOBODY))
+    assert found.positives[0] == 0
+    assert found.d_pos[0] == np.inf
