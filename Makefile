@@ -27,6 +27,7 @@ check: $(VENV)/.dev
 
 bench: $(VENV)/.run
 	$(PY) benchmarks/gamma_knn.py
+	$(PY) benchmarks/neighbors.py
 	$(PY) benchmarks/search.py
 	$(PY) benchmarks/data.py
 

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from rarefind.neighbors import GammaKNNClassifier
+from rarefind.neighbors import (
+    ClassWeightedKNNClassifier,
+    DistanceWeightedKNNClassifier,
+    DuplicatedKNNClassifier,
+    GammaKNNClassifier,
+    IMLClassifier,
+    KRNNClassifier,
+    LocalGammaKNNClassifier,
+    ME2Classifier,
+    MLFPClassifier,
+)
 
 # scikit-learn lists the same check for its own TunedThresholdClassifierCV.
 _OWN_THRESHOLD = {
@@ -19,4 +29,18 @@ CHECKED: list[tuple[Any, dict[str, str]]] = [
     (GammaKNNClassifier(k=1, gamma=None), {}),
     (GammaKNNClassifier(k=2, gamma=0.5, distance="manhattan"), _OWN_THRESHOLD),
     (GammaKNNClassifier(k=4, cv=3, distance="cosine"), _OWN_THRESHOLD),
+    (LocalGammaKNNClassifier(), {}),
+    (LocalGammaKNNClassifier(k=1, version="V1", n_regions=2, cv=3), {}),
+    (MLFPClassifier(), {}),
+    (MLFPClassifier(k=1, matrix="full", threshold=None), {}),
+    (MLFPClassifier(mu="auto", n_trials=2, cv=2, constraint=False), {}),
+    (ME2Classifier(), {}),
+    (ME2Classifier(0.1, lam=0.1, combine="union", threshold=None), {}),
+    (DistanceWeightedKNNClassifier(), {}),
+    (DistanceWeightedKNNClassifier(threshold="auto"), {}),
+    (ClassWeightedKNNClassifier(), {}),
+    (DuplicatedKNNClassifier(), {}),
+    (KRNNClassifier(), {}),
+    (KRNNClassifier(threshold="auto", cv=3), {}),
+    (IMLClassifier(), {}),
 ]

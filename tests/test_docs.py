@@ -9,6 +9,7 @@ import pytest
 
 import rarefind.base
 import rarefind.data
+import rarefind.distances
 import rarefind.metrics
 import rarefind.neighbors
 import rarefind.plots
@@ -45,6 +46,7 @@ _IN_PASSING = {"COUNT_METRIC_NAMES", "REGISTERED_SCORERS", "CountMetric", "DISTA
     [
         rarefind.base,
         rarefind.data,
+        rarefind.distances,
         rarefind.metrics,
         rarefind.neighbors,
         rarefind.plots,

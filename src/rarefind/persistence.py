@@ -31,10 +31,23 @@ from rarefind.base import RareClassifier
 from rarefind.data import TableEncoder
 from rarefind.metrics import AlertsAtMost, Cost, FBeta, RecallAtLeast
 from rarefind.model import TableModel
-from rarefind.neighbors import GammaKNNClassifier
+from rarefind.distances import LMNN, MLFP
+from rarefind.neighbors import (
+    ClassWeightedKNNClassifier,
+    DistanceWeightedKNNClassifier,
+    DuplicatedKNNClassifier,
+    GammaKNNClassifier,
+    IMLClassifier,
+    KRNNClassifier,
+    LocalGammaKNNClassifier,
+    ME2Classifier,
+    MLFPClassifier,
+)
+from rarefind.neighbors._ellipsoids import Ellipsoid, TrainingRows
 from rarefind.neighbors._held_out import PointSet
 from rarefind.neighbors._ratio import Calibration
 from rarefind.neighbors._reasons import Reference
+from rarefind.neighbors._regions import Regions
 from rarefind.search import NeighborSearch
 
 __all__ = ["FORMAT", "Unsaved", "load", "save"]
@@ -78,7 +91,7 @@ def save(model: Any, path: str | Path) -> None:
     >>> bool((rarefind.load(path).priority([[4.0]]) == model.priority([[4.0]])).all())
     True
     """
-    if type(model) not in _SAVED or not hasattr(model, "fit"):
+    if type(model) not in _SAVED or not isinstance(model, RareClassifier | TableModel):
         raise ValueError(f"{type(model).__name__} is no rarefind model, so it cannot be saved.")
     if not hasattr(model, "classes_"):
         raise ValueError(f"This {type(model).__name__} is not fitted: fit it before it is saved.")
@@ -223,14 +236,32 @@ def _encoder() -> tuple[_Take, _Make]:
 
 
 _SAVED: dict[type, tuple[_Take, _Make]] = {
-    TableModel: _attributes(TableModel),
-    GammaKNNClassifier: _attributes(GammaKNNClassifier),
     TableEncoder: _encoder(),
     NeighborSearch: _search(),
+    **{
+        cls: _attributes(cls)
+        for cls in (
+            TableModel,
+            GammaKNNClassifier,
+            LocalGammaKNNClassifier,
+            MLFPClassifier,
+            ME2Classifier,
+            DistanceWeightedKNNClassifier,
+            ClassWeightedKNNClassifier,
+            DuplicatedKNNClassifier,
+            KRNNClassifier,
+            IMLClassifier,
+            MLFP,
+            LMNN,
+        )
+    },
     **{
         cls: _fields(cls)
         for cls in (
             PointSet,
+            Regions,
+            Ellipsoid,
+            TrainingRows,
             Calibration,
             Reference,
             FBeta,

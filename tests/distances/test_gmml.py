@@ -8,12 +8,13 @@ from rarefind.distances._gmml import pair_moments
 
 
 def naive_moments(X, codes):
-    sums, counts = [np.zeros((X.shape[1],) * 2), np.zeros((X.shape[1],) * 2)], [0, 0]
+    sums, counts = np.zeros((2, X.shape[1], X.shape[1])), [0, 0]
     for i in range(len(X)):
         for j in range(i):
             gap = X[i] - X[j]
-            sums[codes[i] != codes[j]] += np.outer(gap, gap)
-            counts[codes[i] != codes[j]] += 1
+            kind = int(codes[i] != codes[j])
+            sums[kind] += np.outer(gap, gap)
+            counts[kind] += 1
     return sums[0] / counts[0], sums[1] / counts[1]
 
 

@@ -37,8 +37,8 @@ def naive_loss(X, positive, components, margin, lam, a):
     return total
 
 
-def loss_of(X, positive, margin=1.0, lam=0.01, a=0.5, **options):
-    model = ImbML(margin, lam, a, **options)
+def loss_of(X, positive, margin=1.0, lam=0.01, a=0.5, n_neighbors=None, **options):
+    model = ImbML(margin, lam, a, n_neighbors=n_neighbors, **options)
     return ImbMLLoss(X, model._kinds(X, positive, np.random.RandomState(0)), margin, lam)
 
 
@@ -102,7 +102,7 @@ def test_the_fit_ends_where_the_loss_is_flat_in_every_direction():
     X = rng.normal(size=(80, 3))
     y = np.arange(80) % 8 == 0
     X[y] += 1
-    model = ImbML(lam=0.1, tol=1e-10).fit(X, y)
+    model = ImbML(lam=0.1, tol=1e-10, n_neighbors=None).fit(X, y)
     loss = loss_of(X - X.mean(axis=0), y, lam=0.1)
     assert model.loss_ == pytest.approx(loss(model.components_)[0])
     assert model.loss_ < loss(np.eye(3))[0]
@@ -118,7 +118,7 @@ def test_the_positive_label_decides_whose_pairs_weigh_more():
     X[y == "yes", 0] *= 4  # positives spread along one axis, negatives along the other
     X[y == "no", 1] *= 4
     for pos_label, axis in ((None, 0), ("yes", 0), ("no", 1)):
-        model = ImbML(a=0.95, pos_label=pos_label).fit(X, y)
+        model = ImbML(a=0.95, n_neighbors=None, pos_label=pos_label).fit(X, y)
         assert model.pos_label_ == (pos_label or "yes")
         assert np.diag(model.get_mahalanobis_matrix()).argmin() == axis
 

@@ -8,8 +8,7 @@ from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, cross_val_score
 
-from rarefind.metrics import average_precision, count_metric
-from rarefind.neighbors._covering import HeldOut, choose_layers
+from rarefind.metrics import Cost, average_precision
 from rarefind.neighbors._me2 import ME2Classifier
 from rarefind.selection import best_threshold
 
@@ -145,27 +144,8 @@ def test_the_global_choice_is_the_best_of_all_on_the_pooled_folds(threshold, com
         return 2 * (alert & (y == 1)).sum() / (alert.sum() + y.sum())
 
     assert model.value_ == pytest.approx(value(model.max_radius_, model.lam_), abs=1e-3)
-    assert model.value_ >= max(value(q, lam) for q in (0.005, 0.1) for lam in (1.0, 1e-3)) - 1e-3
+    assert model.value_ >= max(value(q, lam) for q in (0.01, 0.2) for lam in (1.0, 1e-2)) - 1e-3
     assert not model.tuned_locally_.any()
-
-
-def test_layers_are_chosen_for_each_positive_where_it_has_held_out_positives():
-    owner = np.array([0, 0, 0, 1, 1, 2, 2])
-    positive = np.array([1, 0, 0, 1, 1, 0, 0], dtype=bool)
-    score = np.array(
-        [
-            [2, 2, 0, 2, 2, 0, 0],  # best of all
-            [2, 0, 0, 0, 0, 0, 2],  # best for the first
-            [0, 0, 0, 2, 2, 2, 2],  # as good for the second
-        ],
-        dtype=float,
-    )
-    held = HeldOut(score, owner, positive)
-    everyone = choose_layers(held, np.arange(3), count_metric("f1"), 1.0, local=False)
-    assert everyone.layer.tolist() == [0, 0, 0]
-    local = choose_layers(held, np.arange(3), count_metric("f1"), 1.0, local=True)
-    assert local.layer.tolist() == [1, 0, 0]
-    assert local.own.tolist() == [True, True, False]
 
 
 @pytest.mark.parametrize("combine", ["nearest", "union"])
@@ -235,8 +215,6 @@ def test_a_solver_cut_short_says_so():
 
 
 def test_a_cost_by_row_is_refused():
-    from rarefind.metrics import Cost
-
     X, y = imbalanced(60)
     with pytest.raises(ValueError, match="costs by row go to best_threshold"):
         ME2Classifier(metric=Cost(c_fp=1, c_fn=np.ones(60))).fit(X, y)

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 from sklearn.datasets import make_classification
+from sklearn.exceptions import NotFittedError
 
 from rarefind.neighbors._ellipsoids import solve
 from rarefind.neighbors._me2 import ME2Classifier
@@ -81,3 +82,8 @@ def test_delta_is_a_probability(delta):
     _, _, model = fitted(lam=0.1)
     with pytest.raises(ValueError, match="delta is a probability"):
         model.bound(delta)
+
+
+def test_an_unfitted_model_has_no_bound():
+    with pytest.raises(NotFittedError):
+        ME2Classifier().bound()

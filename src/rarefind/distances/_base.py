@@ -61,7 +61,7 @@ class MahalanobisTransformer(
         check_is_fitted(self)
         return np.asarray(self.components_.T @ self.components_)
 
-    def _start_fit(self, X: Table, y: ArrayLike) -> tuple[Floats, Ints]:
+    def _start_fit(self, X: Table, y: ArrayLike | None) -> tuple[Floats, Ints]:
         """Check the training table and encode ``y`` by class."""
         X, y = validate_data(
             self, X, y, dtype=np.float64, order="C", ensure_all_finite=False, ensure_min_samples=2

@@ -103,7 +103,8 @@ class TripletProblem:
             if steps >= max_iter:
                 break
         converged = converged and share == _BENDS[-1]
-        return Solution(matrix, self.objective(matrix, mu, c)[0], steps, converged)
+        # A start that is the optimum was looked at once.
+        return Solution(matrix, self.objective(matrix, mu, c)[0], max(1, steps), converged)
 
 
 _Function = Callable[[Floats], tuple[float, Floats]]
@@ -161,6 +162,8 @@ def _projected_gradient(
         bent = float((moved * turned).sum())
         length = float(np.clip((moved**2).sum() / bent, 1e-6, 1e6)) if bent > 0 else 1e6
         matrix, value, gradient = trial, trial_value, trial_gradient
+        if len(recent) == _MEMORY and max(recent) - value <= 1e-3 * tol * max(1.0, abs(value)):
+            return matrix, step + 1, True
         recent = [*recent[-_MEMORY + 1 :], value]
     return matrix, max(1, max_iter), False
 

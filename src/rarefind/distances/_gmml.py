@@ -68,7 +68,7 @@ class GMML(MahalanobisTransformer):
     >>> model = make_pipeline(StandardScaler(), GMML(), GammaKNNClassifier())
     >>> model = model.fit(train[0], train[2])
     >>> round(get_scorer("average_precision")(model, train[1], train[3]), 2)
-    0.0
+    0.75
     """
 
     _parameter_constraints = {  # noqa: RUF012
@@ -100,7 +100,7 @@ class GMML(MahalanobisTransformer):
         X, codes = self._start_fit(X, y)
         similar, dissimilar = pair_moments(X, codes)
         prior = self._checked_prior(X.shape[1])
-        similar = _towards(similar, np.linalg.inv(prior), self.reg)
+        similar = _towards(similar, _inverse(prior), self.reg)
         dissimilar = _towards(dissimilar, prior, self.reg)
         try:
             self.components_ = _geodesic(similar, dissimilar, self.t)
@@ -136,6 +136,10 @@ def pair_moments(X: Floats, codes: Ints) -> tuple[Floats, Floats]:
         similar += size[c] * _scatter(X[codes == c])
     dissimilar = n * _scatter(X) - similar
     return similar / similar_pairs, dissimilar / (n * (n - 1) / 2 - similar_pairs)
+
+
+def _inverse(matrix: Floats) -> Floats:
+    return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
 
 
 def _scatter(rows: Floats) -> Floats:

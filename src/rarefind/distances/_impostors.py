@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from threadpoolctl import threadpool_limits
 
 from rarefind._numba import kernel
 from rarefind._typing import Array, Floats, Ints
 
 # Distances are computed in blocks of this many cells; pairs are kept up to about 128 MB.
 _BLOCK_CELLS, _MOST_PAIRS = 2**21, 2**25
+
+
+_T = TypeVar("_T")
 
 
 class _Block(NamedTuple):
@@ -25,7 +31,7 @@ class _Block(NamedTuple):
 class _Found(NamedTuple):
     """What a search found, under which map, and how far from each anchor it looked."""
 
-    blocks: list[_Block]
+    blocks: list[list[_Block]]
     components: Floats
     inverse: Floats | None
     reach: Floats
@@ -49,37 +55,62 @@ class Impostors:
         The rows that have targets, and how many rows each stands for.
     targets : ndarray of shape (a, k)
         The targets, -1 for none.
+    n_jobs : int, default=None
+        Cores; None uses all.
     """
 
     def __init__(
-        self, X: Floats, codes: Ints, anchors: Ints, weight: Floats, targets: Ints
+        self,
+        X: Floats,
+        codes: Ints,
+        anchors: Ints,
+        weight: Floats,
+        targets: Ints,
+        n_jobs: int | None = None,
     ) -> None:
         self.X = X
         self.anchors, self.weight, self.targets = anchors, weight, targets
         self.n_searches = 0
-        self._classes = [
-            (np.flatnonzero(codes[anchors] == c), np.flatnonzero(codes != c))
-            for c in np.unique(codes[anchors])
-        ]
+        self._others = [np.flatnonzero(codes != c) for c in range(int(codes.max()) + 1)]
+        self._parts = _shares(codes[anchors], self._others)
+        self._jobs = min(effective_n_jobs(-1 if n_jobs is None else n_jobs), len(self._parts))
         self._found: _Found | None = None
         self._last: Floats | None = None
 
     def push(self, components: Floats) -> tuple[float, Floats]:
-        """Sum the hinges under the map L, and give half their gradient in the places of the rows."""
+        """Sum the hinges under the map L; half their gradient in the places of the rows."""
         placed = self.X @ components.T
         near = target_distances(placed, self.anchors, self.targets)
-        blocks: Iterable[_Block]
-        if self._found is not None and self._suffices(self._found, components, near):
-            blocks = self._found.blocks
+        known = self._found
+        if known is not None and self._suffices(known, components, near):
+            sums = self._on_all_cores(
+                partial(self._push_blocks, placed, near, blocks) for blocks in known.blocks
+            )
         else:
-            blocks = self._search(components, placed, near)
+            reach = (1 + self._slack(components)) * _margin(near)
+            sums = self._search(components, placed, near, reach)
         self._last = components.copy()
+        # The parts are always the same, and so is the order of this sum, however many the cores.
+        return sum(total for total, _ in sums), np.asarray(sum(force for _, force in sums))
+
+    def _push_blocks(
+        self, placed: Floats, near: Floats, blocks: Iterable[_Block]
+    ) -> tuple[float, Floats]:
         total, force = 0.0, np.zeros_like(placed)
         for block in blocks:
             total += push_apart(
                 placed, self.anchors, self.weight, self.targets, near, *block, force
             )
         return total, force
+
+    def _on_all_cores(self, tasks: Iterable[Callable[[], _T]]) -> list[_T]:
+        if self._jobs == 1:
+            return [task() for task in tasks]
+        with threadpool_limits(1):  # the threads are ours, not those of the matrix products
+            found: list[_T] = Parallel(n_jobs=self._jobs, prefer="threads")(
+                delayed(task)() for task in tasks
+            )
+        return found
 
     def _suffices(self, found: _Found, components: Floats, near: Floats) -> bool:
         moved = components - found.components
@@ -91,30 +122,36 @@ class Impostors:
         # A little less than the bound, for what rounding may add.
         return bool((_margin(near) <= (1 - 1e-9) * still).all())
 
-    def _search(self, components: Floats, placed: Floats, near: Floats) -> Iterator[_Block]:
-        """Find the near rows of all anchors block by block, and keep them if they are not too many."""
+    def _search(
+        self, components: Floats, placed: Floats, near: Floats, reach: Floats
+    ) -> list[tuple[float, Floats]]:
+        """Push, finding the near rows of all anchors; keep them if they are not too many."""
         self.n_searches += 1
-        reach = (1 + self._slack(components)) * _margin(near)
-        length = np.einsum("ij,ij->i", placed, placed)
-        kept: list[_Block] | None = []
-        size = 0
-        for numbers, others in self._classes:
-            there, there_length = placed[others], length[others]
-            step = max(1, _BLOCK_CELLS // max(1, others.size))
-            for first in range(0, numbers.size, step):
-                part = numbers[first : first + step]
-                rows = self.anchors[part]
-                start, pairs = within(
-                    placed[rows] @ there.T, length[rows], there_length, reach[part] ** 2, others
-                )
-                block = _Block(part, start, pairs)
-                size += pairs.size
-                if kept is not None:
-                    kept = [*kept, block] if size <= _MOST_PAIRS else None
-                yield block
         self._found = None
-        if kept is not None:
+        length = np.einsum("ij,ij->i", placed, placed)
+        most = _MOST_PAIRS // len(self._parts)
+        kept: list[list[_Block]] = [[] for _ in self._parts]
+
+        def blocks(number: int) -> Iterator[_Block]:
+            size = 0
+            for c, numbers in self._parts[number]:
+                others, rows = self._others[c], self.anchors[numbers]
+                products = placed[rows] @ placed[others].T
+                start, pairs = within(
+                    products, length[rows], length[others], reach[numbers] ** 2, others
+                )
+                size += pairs.size
+                if size <= most:
+                    kept[number].append(_Block(numbers, start, pairs))
+                yield _Block(numbers, start, pairs)
+
+        sums = self._on_all_cores(
+            partial(self._push_blocks, placed, near, blocks(number))
+            for number in range(len(self._parts))
+        )
+        if all(len(some) == len(part) for some, part in zip(kept, self._parts, strict=True)):
             self._found = _Found(kept, components.copy(), _inverse(components), reach)
+        return sums
 
     def _slack(self, components: Floats) -> float:
         """How much further than the margin to look: for some more steps like the last one.
@@ -126,6 +163,20 @@ class Impostors:
         size = np.linalg.norm(components, ord=2)
         move = np.linalg.norm(components - self._last, ord=2) / (size if size > 0 else 1.0)
         return float(np.clip(8 * move, 0.1, 0.3)) if move < 0.1 else 0.02
+
+
+def _shares(classes: Ints, others: list[Ints]) -> list[list[tuple[int, Ints]]]:
+    """The anchors, by class and in blocks, dealt out to a fixed number of parts.
+
+    One part where there is little to do, else eight: each holds a sum of the size of the table.
+    """
+    blocks = []
+    for c in np.unique(classes):
+        numbers = np.flatnonzero(classes == c)
+        step = max(1, _BLOCK_CELLS // max(1, others[c].size))
+        blocks += [(int(c), numbers[a : a + step]) for a in range(0, numbers.size, step)]
+    parts = min(8, len(blocks))
+    return [blocks[part::parts] for part in range(parts)]
 
 
 def _margin(near: Floats) -> Floats:

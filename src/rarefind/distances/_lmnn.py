@@ -91,7 +91,7 @@ class LMNN(MahalanobisTransformer):
     >>> model = make_pipeline(StandardScaler(), LMNN(), GammaKNNClassifier())
     >>> model = model.fit(train[0], train[2])
     >>> round(get_scorer("average_precision")(model, train[1], train[3]), 2)
-    0.0
+    0.73
     """
 
     _parameter_constraints = {  # noqa: RUF012
@@ -157,7 +157,7 @@ class LMNN(MahalanobisTransformer):
         targets = target_neighbors(X, codes, anchors, self.n_neighbors, self.n_jobs)
         # Distances are of differences: centred rows lose fewer digits.
         X = X - X.mean(axis=0)
-        loss = LMNNLoss(X, codes, anchors, weight, targets, self.mu)
+        loss = LMNNLoss(X, codes, anchors, weight, targets, self.mu, self.n_jobs)
         with (
             few_threads(X, self.n_jobs),
             report_progress(self, "descent", self.max_iter, X, codes, self.verbose) as step,
@@ -177,7 +177,7 @@ class LMNN(MahalanobisTransformer):
                 stacklevel=3,
             )
         spread = X.var(axis=0).sum()
-        if 0 < spread and (X @ components.T).var(axis=0).sum() < 1e-6 * min(1.0, spread):
+        if spread > 0 and (X @ components.T).var(axis=0).sum() < 1e-6 * min(1.0, spread):
             warnings.warn(
                 f"With mu={self.mu} the loss is least where all rows are at one place: raise mu.",
                 ConvergenceWarning,
@@ -217,11 +217,18 @@ class LMNNLoss:
     """The loss and its gradient in L, for centred rows and fixed targets."""
 
     def __init__(
-        self, X: Floats, codes: Ints, anchors: Ints, weight: Floats, targets: Ints, mu: float
+        self,
+        X: Floats,
+        codes: Ints,
+        anchors: Ints,
+        weight: Floats,
+        targets: Ints,
+        mu: float,
+        n_jobs: int | None = None,
     ) -> None:
         self.X, self.anchors, self.weight, self.targets = X, anchors, weight, targets
         self.mu = mu
-        self.impostors = Impostors(X, codes, anchors, weight, targets)
+        self.impostors = Impostors(X, codes, anchors, weight, targets, n_jobs)
         # The pull is tr(L P Lᵀ) with one fixed matrix P.
         rows, column = np.nonzero(targets >= 0)
         gaps = X[anchors[rows]] - X[targets[rows, column]]
@@ -244,7 +251,7 @@ def best_scale(loss: LMNNLoss, codes: Ints, at_most: int = 50) -> float:
     of = codes[loss.anchors]
     few = np.concatenate([np.flatnonzero(of == c)[:at_most] for c in np.unique(of)])
     X = loss.X
-    part = LMNNLoss(X, codes, loss.anchors[few], loss.weight[few], loss.targets[few], loss.mu)
+    part = LMNNLoss(X, codes, loss.anchors[few], loss.weight[few], loss.targets[few], loss.mu, 1)
     near = np.trace(part.pull) / part.weight.sum()
     if near == 0.0:
         return 1.0

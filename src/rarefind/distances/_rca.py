@@ -60,7 +60,7 @@ class RCA(MahalanobisTransformer):
     >>> train = train_test_split(X, y, stratify=y, test_size=0.3, random_state=0)
     >>> model = make_pipeline(RCA(), GammaKNNClassifier()).fit(train[0], train[2])
     >>> round(get_scorer("average_precision")(model, train[1], train[3]), 2)
-    0.0
+    0.71
     """
 
     _parameter_constraints = {  # noqa: RUF012

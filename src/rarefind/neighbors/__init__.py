@@ -7,6 +7,7 @@ from rarefind.neighbors._gamma import GammaKNNClassifier
 from rarefind.neighbors._imbalance import gamma_by_imbalance
 from rarefind.neighbors._iml import IMLClassifier
 from rarefind.neighbors._local_gamma import LocalGammaKNNClassifier
+from rarefind.neighbors._me2 import ME2Classifier
 from rarefind.neighbors._mlfp import MLFPClassifier
 from rarefind.neighbors._rare_class import KRNNClassifier
 from rarefind.neighbors._scale_map import scale_map
@@ -19,6 +20,7 @@ __all__ = [
     "IMLClassifier",
     "KRNNClassifier",
     "LocalGammaKNNClassifier",
+    "ME2Classifier",
     "MLFPClassifier",
     "gamma_by_imbalance",
     "scale_map",

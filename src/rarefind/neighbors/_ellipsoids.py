@@ -351,9 +351,10 @@ def _project(X: Floats, rows: Ints, centre: Floats, root: Floats) -> Floats:
 
 
 @kernel
-def _nearest(point: Floats, others: Floats) -> float:
-    """Squared distance to the nearest of the others, infinite without any."""
-    best = np.inf
+def _nearest(point: Floats, others: Floats, limit: float) -> float:
+    """Squared distance to the nearest of the others, infinite if none is closer than the limit."""
+    best = limit
+    found = False
     for k in range(others.shape[0]):
         total = 0.0
         for f in range(point.size):
@@ -361,8 +362,10 @@ def _nearest(point: Floats, others: Floats) -> float:
             total += gap * gap
             if total >= best:
                 break
-        best = min(best, total)
-    return best
+        if total < best:
+            best = total
+            found = True
+    return best if found else np.inf
 
 
 @kernel
@@ -378,7 +381,8 @@ def _distances(
 ) -> Floats:
     """Squared distances of queries to the centre, the nearest positive and the nearest negative.
 
-    A query whose ratio of radius to distance is not above its floor is put infinitely far away.
+    A query whose ratio of radius to distance is not above its floor is put infinitely far away, and
+    so is a nearest negative that leaves that ratio the smaller one.
     """
     found = np.full((3, at.size), np.inf)
     for k in range(at.size):
@@ -389,10 +393,11 @@ def _distances(
         if to_centre > 0 and radius / to_centre <= floor[k]:
             continue
         found[0, k] = found[1, k] = to_centre
-        # More than two radii away, every negative inside is further than the ratio of radius to
-        # distance asks for, by the triangle inequality: that ratio is the score. The margin is
-        # for rounding.
+        # More than two radii away no negative inside is near enough to lower the ratio of radius to
+        # distance, by the triangle inequality; nearer, only those below the limit are. The margins
+        # are for rounding.
         if to_centre <= 4.001 * radius:
-            found[1, k] = _nearest(point, positives)
-            found[2, k] = _nearest(point, negatives)
+            found[1, k] = _nearest(point, positives, np.inf)
+            limit = 1.001 * found[1, k] * radius / to_centre if to_centre > 0 else np.inf
+            found[2, k] = _nearest(point, negatives, limit)
     return found

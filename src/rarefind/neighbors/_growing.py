@@ -12,6 +12,9 @@ from rarefind._numba import kernel
 from rarefind._typing import Floats, Ints
 from rarefind.search import NeighborSearch
 
+# Points that are compared with a row at a time: few enough to stay in the fastest memory.
+_BLOCK = 256
+
 # Sums that order points as their distances do.
 _SQUARES, _GAPS, _LARGEST_GAP, _POWERS = range(4)
 
@@ -65,31 +68,81 @@ def _sum_of(distance: str, p: float) -> tuple[int, float]:
 
 
 @kernel
-def apart(
-    rows: Floats, i: int, points: Floats, j: int, kind: int, power: float, limit: float
-) -> float:
-    """Sum that orders points as their distances do; left unfinished beyond the limit."""
-    total = 0.0
-    if kind == _SQUARES:
-        for f in range(rows.shape[1]):
-            gap = rows[i, f] - points[j, f]
-            total += gap * gap
-            if total > limit:
-                break
-    elif kind == _GAPS:
-        for f in range(rows.shape[1]):
-            total += abs(rows[i, f] - points[j, f])
-            if total > limit:
-                break
-    elif kind == _LARGEST_GAP:
-        for f in range(rows.shape[1]):
-            total = max(total, abs(rows[i, f] - points[j, f]))
-    else:
-        for f in range(rows.shape[1]):
-            total += abs(rows[i, f] - points[j, f]) ** power
-            if total > limit:
-                break
-    return total
+def sums(row: Floats, block: Floats, kind: int, power: float, total: Floats) -> None:
+    """For each column of the block a number that grows with its distance from the row.
+
+    The features are added one after the other, the columns side by side: the sums have one order,
+    and the processor makes several of them at a time.
+    """
+    total[:] = 0.0
+    for f in range(block.shape[0]):
+        value, column = row[f], block[f]
+        if kind == _SQUARES:
+            for j in range(column.size):
+                gap = value - column[j]
+                total[j] += gap * gap
+        elif kind == _GAPS:
+            for j in range(column.size):
+                total[j] += abs(value - column[j])
+        elif kind == _LARGEST_GAP:
+            for j in range(column.size):
+                total[j] = max(total[j], abs(value - column[j]))
+        else:
+            for j in range(column.size):
+                total[j] += abs(value - column[j]) ** power
+
+
+@kernel
+def smallest(
+    rows: Floats, points: Floats, k: int, own: Ints, kind: int, power: float
+) -> tuple[Floats, Ints]:
+    """The k smallest sums of each row, filled up with inf, and how many points there are."""
+    n = rows.shape[0]
+    first = np.full((n, k), np.inf)
+    found = np.zeros(n, dtype=np.intp)
+    for start in range(0, points.shape[0], _BLOCK):
+        block = np.ascontiguousarray(points[start : start + _BLOCK].T)
+        total = np.empty(block.shape[1])
+        for i in range(n):
+            sums(rows[i], block, kind, power, total)
+            for j in range(total.size):
+                if start + j == own[i]:
+                    continue
+                found[i] += 1
+                if total[j] < first[i, k - 1]:
+                    at = k - 1
+                    while at > 0 and first[i, at - 1] > total[j]:
+                        first[i, at] = first[i, at - 1]
+                        at -= 1
+                    first[i, at] = total[j]
+    return first, found
+
+
+@kernel
+def around(
+    rows: Floats, points: Floats, edge: Floats, own: Ints, kind: int, power: float
+) -> tuple[Ints, Floats, Floats]:
+    """How many points are nearer than each row's edge, the nearest, and the first beyond."""
+    n = rows.shape[0]
+    inside = np.zeros(n, dtype=np.intp)
+    nearest, beyond = np.full(n, np.inf), np.full(n, np.inf)
+    for start in range(0, points.shape[0], _BLOCK):
+        block = np.ascontiguousarray(points[start : start + _BLOCK].T)
+        total = np.empty(block.shape[1])
+        for i in range(n):
+            sums(rows[i], block, kind, power, total)
+            if start <= own[i] < start + total.size:
+                total[own[i] - start] = np.inf
+            count = 0
+            for j in range(total.size):
+                count += total[j] < edge[i]
+            inside[i] += count
+            for j in range(total.size):
+                if total[j] < nearest[i]:
+                    nearest[i] = total[j]
+                if edge[i] <= total[j] < beyond[i]:
+                    beyond[i] = total[j]
+    return inside, nearest, beyond
 
 
 @kernel
@@ -107,38 +160,17 @@ def grow(
     n = rows.shape[0]
     counts = np.zeros((n, 2), dtype=np.intp)
     nearest = np.full((n, 2), np.inf)
-    first = np.empty(k)
+    first, found = smallest(rows, positives, k, own_positive, kind, power)
+    edge = np.zeros(n)
     for i in range(n):
-        first[:] = np.inf
-        found = 0
-        for j in range(positives.shape[0]):
-            if j == own_positive[i]:
-                continue
-            found += 1
-            total = apart(rows, i, positives, j, kind, power, first[k - 1])
-            if total < first[k - 1]:
-                at = k - 1
-                while at > 0 and first[at - 1] > total:
-                    first[at] = first[at - 1]
-                    at -= 1
-                first[at] = total
-        if found == 0:
-            continue
-        nearest[i, 0] = first[0]
-        edge = first[min(found, k) - 1]
-        beyond = np.inf  # the nearest negative that is not nearer than the edge
-        for j in range(negatives.shape[0]):
-            if j == own_negative[i]:
-                continue
-            total = apart(rows, i, negatives, j, kind, power, beyond)
-            nearest[i, 1] = min(nearest[i, 1], total)
-            if total < edge:
-                counts[i, 1] += 1
-            elif total < beyond:
-                beyond = total
-        for j in range(positives.shape[0]):
-            if j != own_positive[i]:
-                total = apart(rows, i, positives, j, kind, power, beyond)
-                if total <= beyond:
-                    counts[i, 0] += 1
+        nearest[i, 0] = first[i, 0]
+        if found[i] > 0:
+            edge[i] = first[i, min(found[i], k) - 1]
+    inside, near, beyond = around(rows, negatives, edge, own_negative, kind, power)
+    # Positives as far as the first negative beyond the edge, and no further, belong to it too.
+    upto = np.empty(n)
+    for i in range(n):
+        counts[i, 1], nearest[i, 1] = inside[i], near[i]
+        upto[i] = np.nextafter(beyond[i], np.inf)
+    counts[:, 0] = around(rows, positives, upto, own_positive, kind, power)[0]
     return counts, nearest

@@ -38,7 +38,7 @@ class LocalGammaKNNClassifier(NeighbourClassifier):
         one fold and tuned on that fold, gives every row the mean of the values of its regions, and
         a region the mean of its rows: neighbouring regions then differ less.
     n_regions : int or "auto", default="auto"
-        Regions of the space; ``"auto"`` chooses among 1, 2, 3, 5 and 8 by cross-validation.
+        Regions of the space; ``"auto"`` chooses among 1, 2, 4 and 8 by 3 folds.
     min_positives : int, default=3
         A region tuned on fewer positives takes the global γ. Version 1 is better off with about 8.
     n_clusterings : int, default=10

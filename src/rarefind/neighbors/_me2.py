@@ -13,6 +13,7 @@ from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from rarefind._sklearn_compat import report_progress, with_callbacks
 from rarefind._typing import Array, ArrayLike, Bools, Floats, Ints, Label, Table
@@ -40,9 +41,9 @@ from rarefind.rules import Reason
 from rarefind.selection import folds
 
 # Tried in this order, in which each solution is a good start for the next.
-_QUANTILES = (0.001, 0.005, 0.02, 0.05, 0.1)
+_QUANTILES = (0.002, 0.01, 0.05, 0.2)
 _MUS = (1.0, 0.1, 0.01)
-_LAMS = (1.0, 1e-2, 1e-3, 1e-4)
+_LAMS = (1.0, 1e-2, 1e-4)
 
 
 class ME2Classifier(RareClassifier):
@@ -65,8 +66,8 @@ class ME2Classifier(RareClassifier):
         squared distance that this share of all negatives is within. ``"auto"`` tunes it. It is the
         parameter that matters most: with the paper's μ the radius hardly differs from B.
     mu : "auto" or float, default=1.0
-        Price of a radius below B, in units of 1/B: the paper's μ is ``mu / B``. Below about the
-        share ``max_radius`` it draws ellipsoids in.
+        Price of a radius below B, in units of 1/B: the paper's μ is ``mu / B``. The radius is at
+        least ``1 - max_radius / (2 * mu)`` of B.
     lam : "auto" or float, default="auto"
         Price of a shape that is no ball, in units of B: the paper's λ is ``lam * B``. Large values
         give balls. Measured so, neither price depends on the unit of the columns.
@@ -145,12 +146,12 @@ class ME2Classifier(RareClassifier):
     >>> from rarefind.data import load_keel
     >>> from rarefind.metrics import get_scorer
     >>> from rarefind.neighbors import ME2Classifier
-    >>> X, y = load_keel("yeast4")
+    >>> X, y = load_keel("ecoli4")
     >>> train = train_test_split(X, y, stratify=y, test_size=0.3, random_state=0)
     >>> model = make_pipeline(MinMaxScaler(), ME2Classifier(random_state=0))
     >>> model = model.fit(train[0], train[2])
     >>> round(get_scorer("average_precision")(model, train[1], train[3]), 2)
-    0.28
+    0.82
     """
 
     _parameter_constraints = {  # noqa: RUF012
@@ -271,7 +272,7 @@ class ME2Classifier(RareClassifier):
         are tuned, B is a quantile and the norm is that of the training rows, all from the same
         data, so the bounds are a guide to the order of magnitude.
         """
-        self._checked(self._rows.X[:1])
+        check_is_fitted(self)
         if not 0 < delta < 1:
             raise ValueError(f"delta is a probability between 0 and 1, not {delta}.")
         return stability_bounds(self.ellipsoids_, self._rows, delta)
@@ -292,6 +293,7 @@ class ME2Classifier(RareClassifier):
         return explain_inside(X, self._rows, self.ellipsoids_, scored, names, self._reference)
 
     def _score(self, X: Floats, n_jobs: int | None) -> Scored:
+        # Kernels are compiled for one kind of array.
         return score_rows(
             self._rows,
             lambda j: [self.ellipsoids_[j]],

@@ -7,7 +7,7 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import _fit_context
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -26,7 +26,7 @@ from rarefind.selection import best_threshold, tune
 _SPACE = {"mu": (1e-3, 1e2, "log"), "c": (0.0, 1.0)}
 
 
-class MLFPClassifier(NeighbourClassifier):
+class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeighbourClassifier):
     """Nearest neighbours with a Mahalanobis distance to the positives, learned from few of them.
 
     Rows are compared to negatives by the Euclidean distance and to positives by a learned one that
@@ -244,6 +244,10 @@ class MLFPClassifier(NeighbourClassifier):
         MLFPBound
         """
         return self.distance_.bound(delta)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_features_in_
 
     def _point_sets(self, X: Floats, codes: Ints, rows: Ints, seed: int) -> list[PointSet]:
         whole = rows.size == codes.size

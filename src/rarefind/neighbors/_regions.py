@@ -16,7 +16,7 @@ from rarefind.selection import best_threshold, folds
 # From so many rows on, k-means goes through samples of them.
 _MANY_ROWS = 20_000
 # How many regions are tried.
-_NUMBERS = (1, 2, 3, 5, 8)
+_NUMBERS = (1, 2, 4, 8)
 
 
 class HeldOut(NamedTuple):
@@ -72,7 +72,7 @@ class LocalScales(NamedTuple):
         """As many regions as are best on folds that their scales were not tuned on."""
         if rows.positive.sum() < 2 or (~rows.positive).sum() < 2:
             return self.regions(rows, 1, seed)
-        pairs = folds(rows.X, rows.positive, 5, random_state=seed)
+        pairs = folds(rows.X, rows.positive, 3, random_state=seed)
         values = [self._value(rows, n, pairs, seed) for n in _NUMBERS]
         return self.regions(rows, _NUMBERS[int(np.argmax(values))], seed)
 
@@ -128,6 +128,8 @@ def best_gamma(rows: HeldOut, metric: CountMetric) -> float:
 
 def cluster(rows: HeldOut, n_regions: int, seed: int) -> Floats:
     """Centres of k-means; fewer than asked for where there are fewer different rows."""
+    if n_regions == 1:
+        return np.average(rows.X, axis=0, weights=rows.weight)[None]
     n_regions = min(n_regions, len(np.unique(rows.X, axis=0)))
     kind = MiniBatchKMeans if len(rows.X) > _MANY_ROWS else KMeans
     found = kind(n_regions, n_init=1, random_state=seed)

@@ -2,6 +2,7 @@
 
 from rarefind.plots._budget import BudgetCurveDisplay
 from rarefind.plots._comparison import ComparisonDisplay
+from rarefind.plots._ellipsoids import EllipsoidDisplay
 from rarefind.plots._histogram import ScoreHistogramDisplay
 from rarefind.plots._imbalance import ImbalanceDisplay
 from rarefind.plots._regions import DecisionRegionDisplay
@@ -12,6 +13,7 @@ __all__ = [
     "BudgetCurveDisplay",
     "ComparisonDisplay",
     "DecisionRegionDisplay",
+    "EllipsoidDisplay",
     "ImbalanceDisplay",
     "ScaleMapDisplay",
     "ScoreHistogramDisplay",
