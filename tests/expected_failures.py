@@ -37,10 +37,13 @@ CHECKED: list[tuple[Any, dict[str, str]]] = [
     (ME2Classifier(), {}),
     (ME2Classifier(0.1, lam=0.1, combine="union", threshold=None), {}),
     (DistanceWeightedKNNClassifier(), {}),
-    (DistanceWeightedKNNClassifier(threshold="auto"), {}),
+    (DistanceWeightedKNNClassifier(k=2, threshold="auto", distance="manhattan"), {}),
     (ClassWeightedKNNClassifier(), {}),
+    (ClassWeightedKNNClassifier(threshold="auto"), {}),
     (DuplicatedKNNClassifier(), {}),
+    (DuplicatedKNNClassifier(k=5, threshold="auto", cv=3), {}),
     (KRNNClassifier(), {}),
-    (KRNNClassifier(threshold="auto", cv=3), {}),
-    (IMLClassifier(), {}),
+    (KRNNClassifier(k=2, threshold="auto", distance="chebyshev"), {}),
+    # It learns a distance for each row asked about: as few and as small ones as it can.
+    (IMLClassifier(k=1, n_selected=2, max_rounds=1), {}),
 ]

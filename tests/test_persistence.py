@@ -27,21 +27,33 @@ ESTIMATORS = [estimator for estimator, _ in CHECKED] + [
 
 SCORE = """
 import sys, numpy as np, rarefind
-model = rarefind.load(sys.argv[1])
-X = np.load(sys.argv[2])
-np.savez(sys.argv[3], priority=model.priority(X), probability=model.predict_proba(X),
-         label=model.predict(X), reasons=[str(r) for r in model.explain(X[:5])])
+from pathlib import Path
+X = np.load(sys.argv[1])
+for path in map(Path, sys.argv[2:]):
+    model = rarefind.load(path)
+    np.savez(path.with_suffix(".npz"), priority=model.priority(X), probability=model.predict_proba(X),
+             label=model.predict(X), reasons=[str(r) for r in model.explain(X[:5])])
 """
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
-def test_another_process_scores_bit_for_bit_the_same(estimator, tmp_path):
-    model = clone(estimator).fit(X[:150], Y[:150])
-    save(model, tmp_path / "model.rarefind")
-    np.save(tmp_path / "rows.npy", X[150:])
-    files = [str(tmp_path / name) for name in ("model.rarefind", "rows.npy", "scores.npz")]
-    subprocess.run([sys.executable, "-c", SCORE, *files], check=True)
-    found = np.load(files[2])
+@pytest.fixture(scope="module")
+def scored_elsewhere(tmp_path_factory):
+    """Each estimator fitted, and where another process wrote the scores of the saved one."""
+    folder = tmp_path_factory.mktemp("models")
+    np.save(folder / "rows.npy", X[150:])
+    models = [clone(estimator).fit(X[:150], Y[:150]) for estimator in ESTIMATORS]
+    paths = [folder / f"{number}.rarefind" for number in range(len(models))]
+    for model, path in zip(models, paths, strict=True):
+        save(model, path)
+    # One process for all: most of its time goes into its imports.
+    subprocess.run([sys.executable, "-c", SCORE, folder / "rows.npy", *paths], check=True)
+    return [(model, path.with_suffix(".npz")) for model, path in zip(models, paths, strict=True)]
+
+
+@pytest.mark.parametrize("number", range(len(ESTIMATORS)), ids=map(str, ESTIMATORS))
+def test_another_process_scores_bit_for_bit_the_same(scored_elsewhere, number):
+    model, path = scored_elsewhere[number]
+    found = np.load(path)
     np.testing.assert_array_equal(found["priority"], model.priority(X[150:]))
     np.testing.assert_array_equal(found["probability"], model.predict_proba(X[150:]))
     np.testing.assert_array_equal(found["label"], model.predict(X[150:]))

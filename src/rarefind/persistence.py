@@ -29,9 +29,9 @@ import rarefind
 from rarefind._files import written_whole
 from rarefind.base import RareClassifier
 from rarefind.data import TableEncoder
+from rarefind.distances import MLFP
 from rarefind.metrics import AlertsAtMost, Cost, FBeta, RecallAtLeast
 from rarefind.model import TableModel
-from rarefind.distances import LMNN, MLFP
 from rarefind.neighbors import (
     ClassWeightedKNNClassifier,
     DistanceWeightedKNNClassifier,
@@ -252,7 +252,6 @@ _SAVED: dict[type, tuple[_Take, _Make]] = {
             KRNNClassifier,
             IMLClassifier,
             MLFP,
-            LMNN,
         )
     },
     **{

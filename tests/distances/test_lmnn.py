@@ -127,6 +127,19 @@ def test_pairs_too_many_to_keep_are_found_again_each_time(monkeypatch):
     assert streamed.impostors.n_searches == 2
 
 
+def test_the_loss_does_not_depend_on_the_number_of_cores(monkeypatch):
+    monkeypatch.setattr(_impostors, "_BLOCK_CELLS", 500)
+    X, y = make_classification(200, 4, random_state=0)
+    anchors, weight = draw_anchors(y, 200, None)
+    targets = target_neighbors(X, y, anchors, 3)
+    losses = [LMNNLoss(X, y, anchors, weight, targets, 0.5, n_jobs) for n_jobs in (1, 2)]
+    for scale in (1.0, 1.001):  # found anew, then from the pairs kept
+        (one, slope), (two, other) = (loss(scale * np.eye(4)) for loss in losses)
+        assert one == two
+        np.testing.assert_array_equal(slope, other)
+    assert [loss.impostors.n_searches for loss in losses] == [1, 1]
+
+
 def test_the_compiled_distances_and_their_slow_twins():
     rng = np.random.default_rng(0)
     for d in (1, 3, 4, 7, 8):

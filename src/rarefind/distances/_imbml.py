@@ -98,12 +98,12 @@ class ImbML(MahalanobisTransformer):
     >>> from rarefind.distances import ImbML
     >>> from rarefind.metrics import get_scorer
     >>> from rarefind.neighbors import GammaKNNClassifier
-    >>> X, y = load_keel("ecoli3")
+    >>> X, y = load_keel("car-vgood")
     >>> train = train_test_split(X, y, stratify=y, test_size=0.3, random_state=0)
     >>> model = make_pipeline(StandardScaler(), ImbML(), GammaKNNClassifier())
     >>> model = model.fit(train[0], train[2])
     >>> round(get_scorer("average_precision")(model, train[1], train[3]), 2)
-    0.67
+    0.83
     """
 
     _parameter_constraints = {  # noqa: RUF012

@@ -51,8 +51,9 @@ class MLFPBound(NamedTuple):
                 f"{self.sigma:.3g}: the bound is vacuous. More rows or a larger mu make it smaller."
             )
         return (
-            f"{sure} the risk is at most {self.risk:.3g}, false positives are at most "
-            f"{self.false_positives:.3g} and false negatives {self.false_negatives:.3g} of all rows."
+            f"{sure} the risk is at most {self.risk:.3g}, and of all rows at most "
+            f"{self.false_positives:.3g} are false positives and {self.false_negatives:.3g} false "
+            "negatives."
         )
 
 

@@ -8,10 +8,11 @@ running sums. One evaluation costs O((P² + NP)(d + log N)) for P positives and 
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 from sklearn.metrics.pairwise import euclidean_distances
 
 from rarefind._numba import kernel
@@ -72,13 +73,17 @@ def _by_threads(
 ) -> tuple[float, Floats]:
     """Share the anchors among threads, in parts that do not depend on the number of cores."""
     limit = np.ascontiguousarray(limit)
-    if limit.size < _WORTH_THREADS or effective_n_jobs(-1) == 1:
+    cores = effective_n_jobs(-1)
+    if limit.size < _WORTH_THREADS or cores == 1:
         return part(*fixed, limit, smooth)
     cuts = np.linspace(0, len(limit), 9).astype(int)
-    found = Parallel(n_jobs=-1, prefer="threads")(
-        delayed(part)(*(table[a:b] for table in fixed), limit[a:b], smooth)
-        for a, b in zip(cuts[:-1], cuts[1:], strict=True)
-    )
+
+    def work(start: int, stop: int) -> tuple[float, Floats]:
+        return part(*(table[start:stop] for table in fixed), limit[start:stop], smooth)
+
+    # joblib looks for results every 10 ms, longer than a part takes.
+    with ThreadPoolExecutor(cores) as pool:
+        found = list(pool.map(work, cuts[:-1], cuts[1:]))
     return sum(total for total, _ in found), np.concatenate([slope for _, slope in found])
 
 

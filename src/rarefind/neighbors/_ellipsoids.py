@@ -237,24 +237,70 @@ def _trade(
     cap: float,
     lam: float,
     work: Floats,
-) -> bool:
+) -> None:
     """Give one multiplier what is taken from another, as far as the dual rises."""
     product = 0.0
     for f in range(work.size):
         product += near[i, f] * near[j, f]
     curvature = (squared[i] ** 2 + squared[j] ** 2 - 2 * product**2) / (2 * lam)
     if i == j or curvature <= 0:
-        return False
+        return
     slope = _quadratic(matrix, near[j], work) - _quadratic(matrix, near[i], work)
     step = min(slope / curvature, cap - alpha[i], alpha[j])
     step = max(step, -alpha[i], alpha[j] - cap)
-    if step == 0.0:
-        return False
     alpha[i] += step
     alpha[j] -= step
     _add_square(matrix, step / (2 * lam), near[i])
     _add_square(matrix, -step / (2 * lam), near[j])
-    return True
+
+
+@kernel
+def _look(
+    near: Floats,
+    squared: Floats,
+    alpha: Floats,
+    matrix: Floats,
+    radius: float,
+    cap: float,
+    active: Ints,
+    work: Floats,
+) -> tuple[float, float, int]:
+    """Sum of the losses, Σ α‖v‖², and how many multipliers can move: ``active`` then lists them."""
+    loss, linear, moving = 0.0, 0.0, 0
+    for i in range(near.shape[0]):
+        slope = radius - _quadratic(matrix, near[i], work)
+        loss += max(slope, 0.0)
+        linear += alpha[i] * squared[i]
+        if (alpha[i] > 0 or slope > 0) and (alpha[i] < cap or slope < 0):
+            active[moving] = i
+            moving += 1
+    return loss, linear, moving
+
+
+@kernel
+def _relative_gap(
+    loss: float,
+    linear: float,
+    total: float,
+    radius: float,
+    matrix: Floats,
+    bound: float,
+    mu: float,
+    lam: float,
+) -> float:
+    """Primal less dual value, relative to the primal one, for a mean loss and Σα."""
+    shape = 0.0
+    for i in range(matrix.shape[0]):
+        for j in range(matrix.shape[0]):
+            beyond = matrix[i, j] - (1.0 if i == j else 0.0)
+            shape += lam * beyond * beyond
+    primal = loss + mu * (bound - radius) ** 2 + shape
+    if total <= 2 * mu * bound:
+        dual = bound * total - total * total / (4 * mu) - shape - linear
+    else:
+        dual = mu * bound * bound - shape - linear
+    # Rounding may leave it a trifle below 0.
+    return max(primal - dual, 0.0) / primal if primal > 0 else 0.0
 
 
 @kernel
@@ -275,9 +321,8 @@ def solve(
     """
     m, d = near.shape
     cap = 1.0 / n
-    matrix = np.eye(d)
-    work = np.empty(d)
-    squared = np.zeros(m)
+    matrix, work = np.eye(d), np.empty(d)
+    squared, active = np.zeros(m), np.empty(m, dtype=np.intp)
     total = 0.0
     for i in range(m):
         for f in range(d):
@@ -285,57 +330,33 @@ def solve(
         total += alpha[i]
         if alpha[i] > 0:
             _add_square(matrix, alpha[i] / (2 * lam), near[i])
-    radius = min(bound, max(0.0, bound - total / (2 * mu)))
-    active = np.empty(m, dtype=np.intp)
-    loss, gap, looks = 0.0, 0.0, 0
+    looks = 0
     while True:
-        looks += 1
-        loss, linear, moving = 0.0, 0.0, 0
-        for i in range(m):
-            slope = radius - _quadratic(matrix, near[i], work)
-            loss += max(slope, 0.0)
-            linear += alpha[i] * squared[i]
-            if (alpha[i] > 0 or slope > 0) and (alpha[i] < cap or slope < 0):
-                active[moving] = i
-                moving += 1
+        radius = min(bound, max(0.0, bound - total / (2 * mu)))
+        loss, linear, moving = _look(near, squared, alpha, matrix, radius, cap, active, work)
         loss /= n
-        shape = 0.0
-        for i in range(d):
-            for j in range(d):
-                beyond = matrix[i, j] - (1.0 if i == j else 0.0)
-                shape += lam * beyond * beyond
-        primal = loss + mu * (bound - radius) ** 2 + shape
-        if total <= 2 * mu * bound:
-            dual = bound * total - total * total / (4 * mu) - shape - linear
-        else:
-            dual = mu * bound * bound - shape - linear
-        # Rounding may leave the gap a trifle below 0.
-        gap = max(primal - dual, 0.0) / primal if primal > 0 else 0.0
+        gap = _relative_gap(loss, linear, total, radius, matrix, bound, mu, lam)
+        looks += 1
         if gap <= tol or looks > max_iter:
-            break
-        for sweep in range(_SWEEPS):
-            moved = False
-            for k in range(moving):
-                # To and fro, so that no order of the rows is the worst case every time.
-                i = active[k] if sweep % 2 == 0 else active[moving - 1 - k]
-                slope = radius - _quadratic(matrix, near[i], work)
-                own = squared[i] * squared[i] / (2 * lam)
-                new = min(cap, max(0.0, alpha[i] + slope / (own + 1 / (2 * mu))))
-                step = new - alpha[i]
-                if step != 0.0:
-                    alpha[i] = new
-                    total += step
-                    radius = min(bound, max(0.0, bound - total / (2 * mu)))
-                    _add_square(matrix, step / (2 * lam), near[i])
-                    moved = True
-                # Where the radius ties the multipliers together more than their own curvature
-                # does, single steps crawl; two multipliers that trade leave the radius alone.
-                if own < 1 / (2 * mu) and moving > 1:
-                    j = active[(k + 1 + (looks + sweep) % (moving - 1)) % moving]
-                    moved |= _trade(i, j, near, squared, alpha, matrix, cap, lam, work)
-            if not moved:
-                break
-    return radius, matrix, loss, gap, looks
+            return radius, matrix, loss, gap, looks
+        for turn in range(_SWEEPS * moving):
+            sweep, k = turn // moving, turn % moving
+            # To and fro, so that no order of the rows is the worst case every time.
+            i = active[k] if sweep % 2 == 0 else active[moving - 1 - k]
+            slope = radius - _quadratic(matrix, near[i], work)
+            own = squared[i] * squared[i] / (2 * lam)
+            new = min(cap, max(0.0, alpha[i] + slope / (own + 1 / (2 * mu))))
+            step = new - alpha[i]
+            if step != 0.0:
+                alpha[i] = new
+                total += step
+                radius = min(bound, max(0.0, bound - total / (2 * mu)))
+                _add_square(matrix, step / (2 * lam), near[i])
+            # Where the radius ties the multipliers together more than their own curvature does,
+            # single steps crawl; two multipliers that trade leave the radius alone.
+            if own < 1 / (2 * mu) and moving > 1:
+                j = active[(k + 1 + (looks + sweep) % (moving - 1)) % moving]
+                _trade(i, j, near, squared, alpha, matrix, cap, lam, work)
 
 
 @kernel

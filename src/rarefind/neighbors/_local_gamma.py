@@ -34,9 +34,9 @@ class LocalGammaKNNClassifier(NeighbourClassifier):
     k : int, default=3
         Neighbours that vote.
     version : {"V1", "V2"}, default="V2"
-        ``"V1"`` tunes γ inside each region. ``"V2"`` makes several clusterings, each of all rows but
-        one fold and tuned on that fold, gives every row the mean of the values of its regions, and
-        a region the mean of its rows: neighbouring regions then differ less.
+        ``"V1"`` tunes γ inside each region. ``"V2"`` makes several clusterings, each of all rows
+        but one fold and tuned on that fold, gives every row the mean of the values of its regions,
+        and a region the mean of its rows: neighbouring regions then differ less.
     n_regions : int or "auto", default="auto"
         Regions of the space; ``"auto"`` chooses among 1, 2, 4 and 8 by 3 folds.
     min_positives : int, default=3

@@ -59,7 +59,7 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
         :func:`rarefind.metrics.count_metric` or a function of ``(tp, fp, fn, tn)``.
     n_trials : int, default=50
         Trials of :func:`rarefind.selection.tune` for what is ``"auto"``. Each is judged by the
-        value of ``metric`` on held-out folds, at the best threshold of the fold or at the given one.
+        value of ``metric`` on held-out folds, at the best threshold of the fold or the given one.
     max_negatives, max_iter, tol
         As in :class:`~rarefind.distances.MLFP`.
     cv : None, int or splitter, default=None
