@@ -23,7 +23,6 @@ from joblib import Parallel, delayed
 from sklearn.datasets import make_classification
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from rarefind._numba import kernel
@@ -247,77 +246,93 @@ def tuned(X, y, quick: bool) -> pd.DataFrame:
     )
 
 
-def methods(k: int, seed: int, n: int):
-    """Chapter 2 scales columns to [-1, 1], chapter 3 standardises them."""
+def neighbours(k: int, seed: int) -> dict:
+    """Chapter 2: columns scaled to [-1, 1]."""
+    options = {"pos_label": 1, "random_state": seed}
+    return {
+        "k-NN": KNeighborsClassifier(k),
+        "dupk-NN": DuplicatedKNNClassifier(k, **options),
+        "wk-NN": DistanceWeightedKNNClassifier(k, **options),
+        "cwk-NN": ClassWeightedKNNClassifier(k, **options),
+        "kRNN": KRNNClassifier(k, **options),
+        "γk-NN": GammaKNNClassifier(k, **options),
+        "local γk-NN V1": LocalGammaKNNClassifier(k, "V1", min_positives=8, **options),
+        "local γk-NN V2": LocalGammaKNNClassifier(k, "V2", **options),
+    }
+
+
+def learned(k: int, seed: int, n: int) -> dict:
+    """Chapter 3: standardised columns; a distance for all rows, or one for the positives."""
     options = {"pos_label": 1, "random_state": seed}
     found = {
-        ("k-NN", "min-max"): KNeighborsClassifier(k),
-        ("dupk-NN", "min-max"): DuplicatedKNNClassifier(k, **options),
-        ("wk-NN", "min-max"): DistanceWeightedKNNClassifier(k, **options),
-        ("cwk-NN", "min-max"): ClassWeightedKNNClassifier(k, **options),
-        ("kRNN", "min-max"): KRNNClassifier(k, **options),
-        ("γk-NN", "min-max"): GammaKNNClassifier(k, **options),
-        ("local γk-NN V1", "min-max"): LocalGammaKNNClassifier(k, "V1", **options),
-        ("local γk-NN V2", "min-max"): LocalGammaKNNClassifier(k, "V2", **options),
-        ("k-NN, standardised", "standard"): KNeighborsClassifier(k),
-        ("LMNN", "standard"): make_pipeline(LMNN(k, random_state=seed), KNeighborsClassifier(k)),
-        ("ITML", "standard"): make_pipeline(ITML(random_state=seed), KNeighborsClassifier(k)),
-        ("GMML", "standard"): make_pipeline(GMML(), KNeighborsClassifier(k)),
-        ("ImbML", "standard"): make_pipeline(ImbML(**options), KNeighborsClassifier(k)),
-        ("LMNN + γk-NN", "standard"): make_pipeline(
-            LMNN(k, random_state=seed), GammaKNNClassifier(k, **options)
+        "MLFP": MLFPClassifier(k, **options),
+        "MLFP, rule of the thesis": MLFPClassifier(
+            k, mu="auto", c="auto", n_trials=10, cv=3, threshold=None, **options
         ),
-        ("ImbML + γk-NN", "standard"): make_pipeline(
-            ImbML(**options), GammaKNNClassifier(k, **options)
-        ),
-        ("γk-NN, standardised", "standard"): GammaKNNClassifier(k, **options),
-        ("MLFP", "standard"): MLFPClassifier(k, **options),
-        ("MLFP, rule of the thesis", "standard"): MLFPClassifier(
-            k, mu="auto", c="auto", n_trials=15, cv=3, threshold=None, **options
-        ),
-        ("MLFP, tuned", "standard"): MLFPClassifier(
-            k, mu="auto", c="auto", n_trials=15, cv=3, **options
-        ),
-        ("MLFP without the constraint", "standard"): MLFPClassifier(
+        "MLFP with it": MLFPClassifier(k, threshold=None, **options),
+        "MLFP without the constraint": MLFPClassifier(
             k, constraint=False, threshold=None, **options
         ),
-        ("MLFP with it", "standard"): MLFPClassifier(k, threshold=None, **options),
     }
     if n <= IML_ROWS:
-        found["IML", "standard"] = IMLClassifier(k, **options)
+        found["IML"] = IMLClassifier(k, **options)
     return found
+
+
+def distances(k: int, seed: int) -> dict:
+    """Distances for all rows: plain k-NN and γk-NN follow."""
+    return {
+        "": None,
+        "LMNN": LMNN(k, random_state=seed),
+        "ITML": ITML(random_state=seed),
+        "GMML": GMML(),
+        "ImbML": ImbML(pos_label=1, random_state=seed),
+    }
+
+
+def judged(model, fit, test, y_fit, y_test) -> dict:
+    start = time.perf_counter()
+    decided = model.fit(fit, y_fit).predict(test)
+    taken = time.perf_counter() - start
+    ranks = hasattr(model, "priority")
+    score = model.priority(test) if ranks else model.predict_proba(test)[:, 1]
+    return {
+        "F1": f_beta(y_test, decided),
+        "average precision": average_precision(y_test, score),
+        "missed": 1 - decided[y_test == 1].mean(),
+        "seconds": taken,
+    }
 
 
 def one_split(name, X, y, train, test, k, run):
     found = []
+    labels = y[train], y[test]
+
+    def add(method, model, rows, before=0.0):
+        values = judged(model, *rows, *labels)
+        values["seconds"] += before
+        found.append({"set": name, "k": k, "run": run, "method": method, **values})
+
+    def scaled(scaler):
+        return scaler.fit_transform(X[train]), scaler.transform(X[test])
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        scaled = {}
-        for kind, scaler in (("min-max", MinMaxScaler((-1, 1))), ("standard", StandardScaler())):
-            scaler.fit(X[train])
-            scaled[kind] = scaler.transform(X[train]), scaler.transform(X[test])
-        for (method, kind), model in methods(k, run, len(train)).items():
-            inside, outside = scaled[kind]
+        rows = scaled(MinMaxScaler((-1, 1)))
+        for method, model in neighbours(k, run).items():
+            add(method, model, rows)
+        rows = scaled(StandardScaler())
+        for method, distance in distances(k, run).items():
             start = time.perf_counter()
-            decided = model.fit(inside, y[train]).predict(outside)
-            taken = time.perf_counter() - start
-            score = (
-                model.priority(outside)
-                if hasattr(model, "priority")
-                else model.predict_proba(outside)[:, 1]
-            )
-            found.append(
-                {
-                    "set": name,
-                    "k": k,
-                    "run": run,
-                    "method": method,
-                    "F1": f_beta(y[test], decided),
-                    "average precision": average_precision(y[test], score),
-                    "missed": 1 - decided[y[test] == 1].mean(),
-                    "seconds": taken,
-                }
-            )
+            placed = rows
+            if distance is not None:
+                placed = distance.fit_transform(rows[0], y[train]), distance.transform(rows[1])
+            before = time.perf_counter() - start
+            add(method or "k-NN, standardised", KNeighborsClassifier(k), placed, before)
+            gamma = GammaKNNClassifier(k, pos_label=1, random_state=run)
+            add(f"{method} + γk-NN" if method else "γk-NN, standardised", gamma, placed, before)
+        for method, model in learned(k, run, len(train)).items():
+            add(method, model, rows)
     return found
 
 
@@ -430,7 +445,7 @@ def side_by_side(scores: pd.DataFrame, published: pd.DataFrame, k: int) -> pd.Da
     theirs = published[published["k"] == k].pivot_table(
         index="set", columns="method", values="published"
     )
-    shown = [m for m in ours.columns if m not in {"LMNN + γk-NN", "ImbML + γk-NN", *CONSTRAINED}]
+    shown = [m for m in ours.columns if "+ γk-NN" not in m and m not in CONSTRAINED]
 
     def cell(name, method):
         if np.isnan(ours.loc[name, method]):

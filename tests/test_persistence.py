@@ -31,8 +31,8 @@ from pathlib import Path
 X = np.load(sys.argv[1])
 for path in map(Path, sys.argv[2:]):
     model = rarefind.load(path)
-    np.savez(path.with_suffix(".npz"), priority=model.priority(X), probability=model.predict_proba(X),
-             label=model.predict(X), reasons=[str(r) for r in model.explain(X[:5])])
+    np.savez(path.with_suffix(".npz"), priority=model.priority(X), label=model.predict(X),
+             probability=model.predict_proba(X), reasons=[str(r) for r in model.explain(X[:5])])
 """
 
 

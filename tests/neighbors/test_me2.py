@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, cross_val_score
 
 from rarefind.metrics import Cost, average_precision
-from rarefind.neighbors._me2 import ME2Classifier
+from rarefind.neighbors import ME2Classifier
 from rarefind.selection import best_threshold
 
 FIXED = {"max_radius": 0.2, "lam": 1e-2, "threshold": None}

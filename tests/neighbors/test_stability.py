@@ -4,8 +4,8 @@ from scipy.optimize import minimize_scalar
 from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 
+from rarefind.neighbors import ME2Classifier
 from rarefind.neighbors._ellipsoids import solve
-from rarefind.neighbors._me2 import ME2Classifier
 
 
 def fitted(n=400, **options):

@@ -11,8 +11,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from rarefind.neighbors._me2 import ME2Classifier
-from rarefind.plots._ellipsoids import EllipsoidDisplay
+from rarefind.neighbors import ME2Classifier
+from rarefind.plots import EllipsoidDisplay
 
 
 def table(d: int, n: int = 200) -> tuple[Any, Any]:

@@ -12,7 +12,7 @@ from rarefind._typing import Floats
 from rarefind.distances._triplets import SortedDistances, hinges_above, hinges_below
 
 # The hinge is bent over this share of the typical squared distance, less and less.
-_BENDS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
+_BENDS = (1e-3, 1e-5)
 # Steps looked back on by the line search of the projected gradient, which may rise for a while.
 _MEMORY = 10
 

@@ -49,7 +49,7 @@ class LMNN(MahalanobisTransformer):
         to stand for all. Any row can be a target or an impostor. Up to this size the loss is exact.
     max_iter : int, default=500
         Iterations of L-BFGS.
-    tol : float, default=1e-5
+    tol : float, default=1e-6
         Stop when an iteration lowers the loss by less than this share of its first value.
     random_state : int, RandomState instance or None, default=None
         Seed of the drawn anchors.
@@ -117,7 +117,7 @@ class LMNN(MahalanobisTransformer):
         n_components: int | None = None,
         max_anchors: int = 20_000,
         max_iter: int = 500,
-        tol: float = 1e-5,
+        tol: float = 1e-6,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,

@@ -111,7 +111,7 @@ class MLFP(MahalanobisTransformer):
     The problem is convex, and strictly so for ``mu`` > 0: the result does not depend on the start.
     Each anchor's distances to the negatives are sorted once, after which the sum over its triplets
     is a search and two running sums. The hinge is bent over a part of the typical squared distance
-    that goes from 1e-1 to 1e-5; for each, L-BFGS-B (a diagonal M) or the spectral projected
+    of 1e-3, then of 1e-5; for each, L-BFGS-B (a diagonal M) or the spectral projected
     gradient (a full one) go on from where they were.
 
     References

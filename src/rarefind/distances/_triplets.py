@@ -153,14 +153,13 @@ def _below(
     slope = np.empty(limit.shape)
     value = 0.0
     for i in range(limit.shape[0]):
+        f, g, s, q = fixed[i], first[i], sums[i], squares[i]
         for j in range(limit.shape[1]):
             a = limit[i, j]
-            straight = _rank(fixed[i], first[i], a - smooth)
-            end = _rank_from(fixed[i], first[i], straight, a)
-            bent, bent_slope = _bent(fixed[i], sums[i], squares[i], straight, end, a, smooth)
-            value += (
-                straight * (a - smooth / 2) - _sum_before(fixed[i], sums[i], straight, 1) + bent
-            )
+            straight = _rank(f, g, a - smooth)
+            end = _rank_from(f, g, straight, a)
+            bent, bent_slope = _bent(f, s, q, straight, end, a, smooth)
+            value += straight * (a - smooth / 2) - _sum_before(f, s, straight, 1) + bent
             slope[i, j] = straight + bent_slope
     return value, slope
 
@@ -173,13 +172,14 @@ def _above(
     value = 0.0
     m = fixed.shape[1]
     for i in range(limit.shape[0]):
-        total = _sum_before(fixed[i], sums[i], m, 1)
+        f, g, s, q = fixed[i], first[i], sums[i], squares[i]
+        total = _sum_before(f, s, m, 1)
         for j in range(limit.shape[1]):
             t = limit[i, j]
-            start = _rank(fixed[i], first[i], t)
-            straight = _rank_from(fixed[i], first[i], start, t + smooth)
-            bent, bent_slope = _bent(fixed[i], sums[i], squares[i], start, straight, t, smooth)
-            rest = total - _sum_before(fixed[i], sums[i], straight, 1)
+            start = _rank(f, g, t)
+            straight = _rank_from(f, g, start, t + smooth)
+            bent, bent_slope = _bent(f, s, q, start, straight, t, smooth)
+            rest = total - _sum_before(f, s, straight, 1)
             value += rest - (m - straight) * (t + smooth / 2) + bent
             slope[i, j] = (m - straight) + bent_slope
     return value, slope
