@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rarefind._checks import feature_names, refuse_missing
 from rarefind._labels import choose_positive
 from rarefind._sklearn_compat import CallbackSupportMixin
 from rarefind._typing import Array, ArrayLike, Bools, Floats, Label, Table
@@ -129,7 +130,7 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         X, y = validate_data(
             self, X, y, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2
         )
-        self._refuse_missing(X)
+        refuse_missing(self, X)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if self.classes_.size < 2:
@@ -165,29 +166,11 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     def _checked(self, X: Table) -> Floats:
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
-        self._refuse_missing(X)
+        refuse_missing(self, X)
         return X
 
-    def _refuse_missing(self, X: Floats) -> None:
-        """Name the first column with a value that is no number."""
-        bad = ~np.isfinite(X)
-        if not bad.any():
-            return
-        column = int(bad.any(axis=0).argmax())
-        what = "NaN" if np.isnan(X[:, column]).any() else "inf"
-        raise ValueError(
-            f"Column {self._feature_names()[column]!r} holds {what} in "
-            f"{int(bad[:, column].sum())} of {len(X)} rows: {type(self).__name__} takes finite "
-            "numbers only; fill the column (sklearn.impute.SimpleImputer) or leave it out."
-        )
-
     def _feature_names(self) -> list[str]:
-        names = getattr(self, "feature_names_in_", None)
-        return (
-            [f"x{i}" for i in range(self.n_features_in_)]
-            if names is None
-            else list(map(str, names))
-        )
+        return feature_names(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

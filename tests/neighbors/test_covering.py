@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from rarefind.metrics import count_metric
-from rarefind.neighbors._covering import HeldOut, choose_layers, score_rows, threshold_for
+from rarefind.neighbors._covering import Layers, choose_layers, score_rows, threshold_for
 from rarefind.neighbors._ellipsoids import Setting, TrainingRows, excluding_ellipsoids
 
 SETTINGS = [Setting(0.05, 1.0, 1e-2), Setting(0.3, 1.0, 1e-3)]
@@ -50,7 +50,7 @@ def test_only_positives_that_decide_are_asked():
 
 def test_a_fixed_threshold_is_kept_and_valued():
     positive = np.array([True, True, False, False])
-    held = HeldOut(np.array([[3.0, 0.9, 2.0, 0.1]]), np.zeros(4, dtype=np.intp), positive)
+    held = Layers(np.array([[3.0, 0.9, 2.0, 0.1]]), np.zeros(4, dtype=np.intp), positive)
     fixed = threshold_for(held, 0, count_metric("f1"), 1.0)
     assert fixed.threshold == 1
     assert fixed.value == pytest.approx(0.5)
@@ -68,7 +68,7 @@ def test_layers_are_chosen_for_each_positive_where_it_has_held_out_positives():
         ],
         dtype=float,
     )
-    held = HeldOut(score, owner, positive)
+    held = Layers(score, owner, positive)
     everyone = choose_layers(held, np.arange(3), count_metric("f1"), 1.0, local=False)
     assert everyone.layer.tolist() == [0, 0, 0]
     local = choose_layers(held, np.arange(3), count_metric("f1"), 1.0, local=True)

@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
+from rarefind._checks import refuse_missing
 from rarefind._pairs import embed
 from rarefind._sklearn_compat import CallbackSupportMixin
 from rarefind._typing import ArrayLike, Floats, Ints, Table
@@ -47,7 +48,7 @@ class MahalanobisTransformer(
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
-        self._refuse_missing(X)
+        refuse_missing(self, X)
         return embed(np.ascontiguousarray(X), self.components_)
 
     def get_mahalanobis_matrix(self) -> Floats:
@@ -66,7 +67,7 @@ class MahalanobisTransformer(
         X, y = validate_data(
             self, X, y, dtype=np.float64, order="C", ensure_all_finite=False, ensure_min_samples=2
         )
-        self._refuse_missing(X)
+        refuse_missing(self, X)
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
         if classes.size < 2:
@@ -75,20 +76,6 @@ class MahalanobisTransformer(
                 f"{type(self).__name__} needs rows of two classes."
             )
         return X, codes
-
-    def _refuse_missing(self, X: Floats) -> None:
-        """Name the first column with a value that is no number."""
-        bad = ~np.isfinite(X)
-        if not bad.any():
-            return
-        column = int(bad.any(axis=0).argmax())
-        names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(X.shape[1])])
-        what = "NaN" if np.isnan(X[:, column]).any() else "inf"
-        raise ValueError(
-            f"Column {str(names[column])!r} holds {what} in "
-            f"{int(bad[:, column].sum())} of {len(X)} rows: {type(self).__name__} takes finite "
-            "numbers only; fill the column (sklearn.impute.SimpleImputer) or leave it out."
-        )
 
     def _check_n_components(self, wanted: int | None) -> int:
         if wanted is None:

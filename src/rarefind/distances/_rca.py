@@ -11,6 +11,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_array, check_consistent_length, validate_data
 
+from rarefind._checks import refuse_missing
 from rarefind._typing import ArrayLike, Floats, Ints, Table
 from rarefind.distances._base import MahalanobisTransformer, with_fixed_signs
 
@@ -111,7 +112,7 @@ class RCA(MahalanobisTransformer):
 
     def _start_from_chunks(self, X: Table, chunks: ArrayLike) -> tuple[Floats, Ints]:
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2)
-        self._refuse_missing(X)
+        refuse_missing(self, X)
         given = check_array(chunks, ensure_2d=False, dtype=None)
         check_consistent_length(X, given)
         if given.ndim != 1 or not np.issubdtype(given.dtype, np.integer) or given.min() < -1:

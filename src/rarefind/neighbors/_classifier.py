@@ -27,7 +27,15 @@ from rarefind.selection import best_threshold, folds
 
 # Scores that stand for infinite ones lie far above: a threshold near them would leave no digits to
 # the differences of all others.
-_THRESHOLDS = (0.0, 1e3)
+THRESHOLDS = (0.0, 1e3)
+
+
+def metric_of_counts(metric: Any) -> CountMetric:
+    """What a threshold maximises; rows that are held out have no costs of their own."""
+    chosen = count_metric(metric)
+    if isinstance(chosen, Cost) and chosen.per_row:
+        raise ValueError("Here a cost is one number; costs by row go to best_threshold.")
+    return chosen
 
 
 class NeighbourClassifier(RareClassifier):
@@ -101,10 +109,7 @@ class NeighbourClassifier(RareClassifier):
         return TwoDistances(distances[0], synthetic, distances[-1][:, -1])
 
     def _count_metric(self) -> CountMetric:
-        metric = count_metric(self.metric)
-        if isinstance(metric, Cost) and metric.per_row:
-            raise ValueError("Here a cost is one number; costs by row go to best_threshold.")
-        return metric
+        return metric_of_counts(self.metric)
 
     def _hold_out(
         self,
@@ -145,7 +150,7 @@ class NeighbourClassifier(RareClassifier):
     def _settle(self, score: Floats, codes: Ints, weight: Floats, threshold: Any) -> None:
         """Set the threshold, the probabilities and the ranks by the scores of held-out rows."""
         positive = self._is_positive(codes)
-        bounds = _THRESHOLDS
+        bounds = THRESHOLDS
         if threshold != "auto":
             bounds = (np.nextafter(threshold, -np.inf), float(threshold))
         best = best_threshold(

@@ -12,14 +12,13 @@ from joblib import Parallel, delayed, effective_n_jobs
 from rarefind._pairs import nearest_on_all_cores, nearest_squared
 from rarefind._typing import Bools, Floats, Ints
 from rarefind.metrics import CountMetric
+from rarefind.neighbors._classifier import THRESHOLDS
 from rarefind.neighbors._ellipsoids import Ellipsoid, TrainingRows
-from rarefind.neighbors._reasons import Reference
-from rarefind.rules import Condition, Reason, Similar
-from rarefind.rules._reason import short
+from rarefind.neighbors._reasons import Reference, conditions
+from rarefind.rules import Reason, Similar
 from rarefind.selection import BestThreshold, best_threshold
 from rarefind.selection._threshold import evaluate
 
-_CONDITIONS_SHOWN = 5
 _NEGATIVES_COMPARED = 3
 
 
@@ -83,7 +82,7 @@ def score_rows(
     return Scored(score, nearest, deciding)
 
 
-class HeldOut(NamedTuple):
+class Layers(NamedTuple):
     """Held-out rows of all folds, scored in several layers."""
 
     score: Floats  # (layers, rows)
@@ -92,10 +91,10 @@ class HeldOut(NamedTuple):
 
 
 def threshold_for(
-    held: HeldOut, layer: int, metric: CountMetric, fixed: float | None
+    held: Layers, layer: int, metric: CountMetric, fixed: float | None
 ) -> BestThreshold:
     """The exact best threshold of one layer, or what the fixed one is worth."""
-    bounds = (0.0, np.inf) if fixed is None else (float(np.nextafter(fixed, 0.0)), fixed)
+    bounds = THRESHOLDS if fixed is None else (float(np.nextafter(fixed, 0.0)), fixed)
     return best_threshold(held.positive, held.score[layer], metric, bounds=bounds)
 
 
@@ -107,7 +106,7 @@ class Choice(NamedTuple):
 
 
 def choose_layers(
-    held: HeldOut, positives: Ints, metric: CountMetric, fixed: float | None, *, local: bool
+    held: Layers, positives: Ints, metric: CountMetric, fixed: float | None, *, local: bool
 ) -> Choice:
     """The best layer for all positives, or for each on the held-out rows nearest to it.
 
@@ -155,31 +154,23 @@ def explain_inside(
             Reason(
                 float(score),
                 None if reference is None else reference.rank(score),
-                _conditions(X[i], ellipsoid, negatives[unlike[i]], names),
+                conditions(
+                    X[i],
+                    ellipsoid.centre[None],
+                    _closer(X[i], ellipsoid, negatives[unlike[i]]),
+                    names,
+                ),
                 [Similar(ellipsoid.row, distance)],
             )
         )
     return reasons
 
 
-def _conditions(
-    x: Floats, ellipsoid: Ellipsoid, unlike: Floats, names: Sequence[str]
-) -> list[Condition]:
-    """The features that bring a row closer to the centre than to the negatives next to it."""
+def _closer(x: Floats, ellipsoid: Ellipsoid, unlike: Floats) -> Floats:
+    """By how much each feature brings a row closer to the centre than to negatives next to it."""
     toward = _shares(x - ellipsoid.centre[None], ellipsoid.matrix)[0]
     away = _shares(x - unlike, ellipsoid.matrix).mean(axis=0)
-    gain = np.maximum(away - toward, 0.0)
-    top = [j for j in np.argsort(-gain, kind="stable")[:_CONDITIONS_SHOWN] if gain[j] > 0]
-    return [
-        Condition(
-            feature=names[j],
-            op="≈",
-            value=float(ellipsoid.centre[j]),
-            raw_unit_text=f"{names[j]} {short(float(x[j]))} ≈ {short(float(ellipsoid.centre[j]))}",
-            weight=float(gain[j] / gain[top].sum()),
-        )
-        for j in top
-    ]
+    return np.asarray(away - toward)
 
 
 def _shares(offsets: Floats, matrix: Floats) -> Floats:

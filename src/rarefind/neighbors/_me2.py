@@ -18,9 +18,10 @@ from sklearn.utils.validation import check_is_fitted
 from rarefind._sklearn_compat import report_progress, with_callbacks
 from rarefind._typing import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.base import RareClassifier
-from rarefind.metrics import Cost, CountMetric, count_metric
+from rarefind.metrics import CountMetric
+from rarefind.neighbors._classifier import metric_of_counts
 from rarefind.neighbors._covering import (
-    HeldOut,
+    Layers,
     Scored,
     choose_layers,
     explain_inside,
@@ -234,9 +235,7 @@ class ME2Classifier(RareClassifier):
         """
         table = X
         X, codes = self._start_fit(X, y, self.pos_label)
-        metric = count_metric(self.metric)
-        if isinstance(metric, Cost) and metric.per_row:
-            raise ValueError("Here a cost is one number; costs by row go to best_threshold.")
+        metric = metric_of_counts(self.metric)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         positive = self._is_positive(codes)
         # A copy: the rows inside an ellipsoid are looked up again when others are scored.
@@ -329,7 +328,7 @@ class ME2Classifier(RareClassifier):
         pairs: list[tuple[Ints, Ints]],
         positive: Bools,
         step: Callable[[], None],
-    ) -> HeldOut:
+    ) -> Layers:
         """Score the test rows of each fold by ellipsoids of its training rows."""
         X = self._rows.X
         scores, owners = [], []
@@ -347,7 +346,7 @@ class ME2Classifier(RareClassifier):
             owners.append(rows.positives[found.nearest])
             step()
         held = np.concatenate([test for _, test in pairs])
-        return HeldOut(np.hstack(scores), np.concatenate(owners), positive[held])
+        return Layers(np.hstack(scores), np.concatenate(owners), positive[held])
 
     def _choose_settings(
         self,
