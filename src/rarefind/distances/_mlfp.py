@@ -128,7 +128,7 @@ class MLFP(MahalanobisTransformer):
     >>> X, y = load_keel("yeast4")
     >>> distance = MLFP().fit(StandardScaler().fit_transform(X), y)
     >>> np.diag(distance.get_mahalanobis_matrix()).round(2).tolist()
-    [1.0]
+    [0.83, 0.75, 1.0, 0.97, 0.1, 1.0, 0.68, 1.0]
     """
 
     _parameter_constraints = {  # noqa: RUF012

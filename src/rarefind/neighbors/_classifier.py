@@ -55,6 +55,10 @@ class NeighbourClassifier(RareClassifier):
 
     #: How much further synthetic positives count than they are.
     _relative = 1.0
+    #: Where a threshold is looked for, above the first and up to the second.
+    _thresholds = THRESHOLDS
+    #: Folds where none are asked for.
+    _folds = 5
 
     @abstractmethod
     def _point_sets(self, X: Floats, codes: Ints, rows: Ints, seed: int) -> list[PointSet]:
@@ -133,7 +137,7 @@ class NeighbourClassifier(RareClassifier):
             with report_progress(self, "leave one out", steps, X, codes, self.verbose) as step:
                 distances = leave_one_out(self._sets, X, codes, rows, step)
             return rows, weight[rows], distances
-        cv = 5 if self.cv is None else self.cv
+        cv = self._folds if self.cv is None else self.cv
         pairs = [
             (train, test[weight[test] > 0])
             for train, test in folds(
@@ -150,7 +154,7 @@ class NeighbourClassifier(RareClassifier):
     def _settle(self, score: Floats, codes: Ints, weight: Floats, threshold: Any) -> None:
         """Set the threshold, the probabilities and the ranks by the scores of held-out rows."""
         positive = self._is_positive(codes)
-        bounds = THRESHOLDS
+        bounds = self._thresholds
         if threshold != "auto":
             bounds = (np.nextafter(threshold, -np.inf), float(threshold))
         best = best_threshold(

@@ -51,9 +51,9 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
     constraint : bool, default=True
         Keep λ_max(M) ≤ 1: positives only come closer.
     threshold : "auto", float or None, default="auto"
-        ``"auto"`` is the exact maximum of ``metric`` on held-out rows, by folds in which the
-        distance is learned anew; a number fixes it; None is the rule of the thesis, 1, without
-        held-out work: probabilities are then the ratio's own, and reasons name no rank.
+        ``"auto"`` is the exact maximum of ``metric`` over (0, 1] on held-out rows, by folds in
+        which the distance is learned anew; a number fixes it; None is the rule of the thesis, 1,
+        without held-out work: probabilities are then the ratio's own, and reasons name no rank.
     metric : str or callable, default="f1"
         What the threshold, and ``mu`` and ``c``, maximise: a name for
         :func:`rarefind.metrics.count_metric` or a function of ``(tp, fp, fn, tn)``.
@@ -63,7 +63,7 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
     max_negatives, max_iter, tol
         As in :class:`~rarefind.distances.MLFP`.
     cv : None, int or splitter, default=None
-        How rows are held out: a number of folds, 5 by default, fewer when a class has fewer rows.
+        How rows are held out: a number of folds, 10 by default, fewer when a class has fewer rows.
     max_queries : int, default=50_000
         At most this many rows of a class are held out, drawn at random and weighted to stand for
         all.
@@ -105,14 +105,17 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
     >>> from rarefind.data import load_keel
     >>> from rarefind.metrics import get_scorer
     >>> from rarefind.neighbors import MLFPClassifier
-    >>> X, y = load_keel("yeast4")
+    >>> X, y = load_keel("pima")
     >>> train = train_test_split(X, y, stratify=y, test_size=0.3, random_state=0)
     >>> model = make_pipeline(StandardScaler(), MLFPClassifier(random_state=0))
     >>> model = model.fit(train[0], train[2])
     >>> round(get_scorer("average_precision")(model, train[1], train[3]), 2)
-    0.28
+    0.7
     """
 
+    # As γ in γk-NN: thresholds above 1, too, make for more errors on rows not seen.
+    _thresholds = (0.0, 1.0)
+    _folds = 10
     _parameter_constraints = {  # noqa: RUF012
         "k": [Interval(Integral, 1, None, closed="left")],
         "mu": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
@@ -284,9 +287,9 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
                 space,
                 X,
                 self.classes_[codes],
-                _held_out_value(metric, self.threshold),
+                _held_out_value(metric, self.threshold, self._thresholds),
                 self.n_trials,
-                cv=5 if self.cv is None else self.cv,
+                cv=self._folds if self.cv is None else self.cv,
                 groups=groups,
                 pos_label=self.pos_label_,
                 random_state=seed,
@@ -297,11 +300,11 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
 
 
 def _held_out_value(
-    metric: CountMetric, threshold: Any
+    metric: CountMetric, threshold: Any, thresholds: tuple[float, float]
 ) -> Callable[[Any, Table, ArrayLike], float]:
     """A scorer: the metric at the best threshold for the rows shown, or at the given one."""
     at = 1.0 if threshold is None else threshold
-    bounds = (0.0, np.inf) if at == "auto" else (np.nextafter(at, -np.inf), at)
+    bounds = thresholds if at == "auto" else (np.nextafter(at, -np.inf), at)
 
     def score(estimator: Any, X: Table, y: ArrayLike) -> float:
         found = ranking_scores(estimator, X, estimator.pos_label_)
