@@ -67,6 +67,8 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     def decision_function(self, X: Table) -> Floats:
         """Priority above the threshold, signed as in scikit-learn: plus means ``classes_[1]``."""
         above = self.priority(X) - self.threshold_
+        # A row on the threshold is an alert; 0 would be neither class.
+        above = np.where(above == 0, np.finfo(float).tiny, above)
         return above if self._positive_is_second() else -above
 
     def predict(self, X: Table) -> Array:

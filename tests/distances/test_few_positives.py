@@ -173,3 +173,18 @@ def test_too_few_steps_are_not_called_converged():
         found = problem.solve(1e-3, 0.5, full=full, constraint=True, max_iter=2)
         assert not found.converged
         assert found.n_iter <= 2
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+@pytest.mark.parametrize("full", [False, True])
+def test_the_unit_of_the_columns_does_not_stop_the_solver(scale, full):
+    """Without its margin the problem is the same in all units, but for that of mu."""
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(80, 3)), np.arange(80) < 10
+    plain = TripletProblem(X[y], X[~y]).solve(0.1, 1.0, full=full, constraint=True)
+    other = TripletProblem(X[y] * scale, X[~y] * scale).solve(
+        0.1 * scale**2, 1.0, full=full, constraint=True
+    )
+    assert plain.converged
+    assert other.converged
+    np.testing.assert_allclose(other.matrix, plain.matrix, atol=1e-3)

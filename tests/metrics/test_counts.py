@@ -235,7 +235,7 @@ def test_a_name_without_parameters_takes_none(name):
     ("name", "params"), [("recall_at_least", {}), ("alerts_at_most", {}), ("cost", {"c_np": 1})]
 )
 def test_a_family_without_its_parameter_says_which(name, params):
-    with pytest.raises(ValueError, match=rf"Metric '{name}': .*(recall|k|c_np)"):
+    with pytest.raises(ValueError, match=rf"Metric '{name}' takes .*(recall|k|c_fp)"):
         count_metric(name, **params)
 
 

@@ -89,3 +89,13 @@ def test_rows_without_a_positive_in_their_vote_are_still_ranked():
 def test_fewer_rows_than_votes():
     model = DistanceWeightedKNNClassifier(9).fit([[0.0], [4.0]], [0, 1])
     assert model.predict([[1.0], [3.0]]).tolist() == [0, 1]
+
+
+def test_without_held_out_rows_the_probability_is_the_share_of_the_vote():
+    X = np.array([[0.0], [1.0], [3.0], [10.0], [11.0], [12.0]])
+    model = DistanceWeightedKNNClassifier(2, pos_label=1).fit(X, [1, 0, 0, 1, 1, 1])
+    share = (1 / 0.25) / (1 / 0.25 + 1 / 0.75)
+    probability = model.predict_proba([[0.25], [2.0], [11.4]])[:, 1]
+    assert probability[0] == pytest.approx(0.1 + 0.8 * share)
+    assert probability[1] < 0.1
+    assert probability[2] > 0.9

@@ -59,8 +59,7 @@ def test_regions_with_too_few_positives_take_the_global_scale_and_say_so(rows):
     X, y = rows
     y = y & (X[:, 0] < 5)
     for version in ("V1", "V2"):
-        model = LocalGammaKNNClassifier(3, version, 2, min_positives=1, random_state=0)
-        model.fit(X, y)
+        model = LocalGammaKNNClassifier(3, version, 2, random_state=0).fit(X, y)
         right = model.centres_[:, 0].argmax()
         assert model.fell_back_.tolist() == [j == right for j in range(2)]
         assert model.gammas_[right] == model.global_gamma_
@@ -100,3 +99,37 @@ def test_groups_are_held_out_together(rows):
     together = model.fit(copies, labels, groups=np.repeat(np.arange(len(X)), 2)).value_
     apart = model.fit(copies, labels).value_
     assert apart > together
+
+
+def test_a_few_positives_still_tell():
+    """Of 20 positives a region with half of them has a γ of its own."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 2)), np.arange(400) < 20
+    X[::2] += [10, 0]
+    model = LocalGammaKNNClassifier(1, "V2", 2, random_state=0).fit(X, y)
+    assert not model.fell_back_.any()
+    assert (model.gammas_ != model.global_gamma_).any()
+
+
+def test_where_no_positive_can_be_found_it_is_said():
+    X, y = np.random.default_rng(0).normal(size=(50, 2)), np.arange(50) < 2
+    with pytest.raises(ValueError, match="none of the 2 held-out positives has enough others"):
+        LocalGammaKNNClassifier(3).fit(X, y)
+
+
+def test_folds_of_the_regions_keep_groups_together(rows, monkeypatch):
+    from rarefind.neighbors import _regions
+
+    X, y = rows
+    groups = np.arange(len(X)) // 3
+    seen = []
+    plain = _regions.folds
+
+    def spied(X, y, cv, *, groups, random_state):
+        seen.append(groups)
+        return plain(X, y, cv, groups=groups, random_state=random_state)
+
+    monkeypatch.setattr(_regions, "folds", spied)
+    LocalGammaKNNClassifier(1, random_state=0).fit(X, y, groups=groups)
+    assert seen
+    assert all(given is not None for given in seen)

@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from sklearn.exceptions import NotFittedError
 
 from rarefind.distances import MLFP
 from rarefind.metrics import f_beta
@@ -128,3 +129,35 @@ def test_a_rows_priority_does_not_depend_on_the_others(rows):
     queries = np.random.default_rng(3).normal(size=(64, 3))
     alone = np.concatenate([model.priority(x[None]) for x in queries])
     np.testing.assert_array_equal(model.priority(queries), alone)
+
+
+def test_where_no_positive_can_be_found_it_is_said(rows):
+    X, _ = rows
+    two = np.arange(len(X)) < 2
+    with pytest.raises(ValueError, match="lower k, or give threshold a number"):
+        MLFPClassifier(3).fit(X, two)
+    one = np.arange(len(X)) < 1
+    assert MLFPClassifier(1, threshold=0.7).fit(X, one).threshold_ == 0.7
+
+
+def test_a_bootstrap_fold_is_not_taken_for_the_whole_table(rows, monkeypatch):
+    X, y = rows
+    rng = np.random.default_rng(0)
+    drawn = [rng.integers(len(X), size=len(X)) for _ in range(2)]
+    pairs = [(rows_in, np.setdiff1d(np.arange(len(X)), rows_in)) for rows_in in drawn]
+    learned = []
+    plain = MLFPClassifier._learned
+
+    def spied(self, X, codes, seed):
+        learned.append(len(X))
+        return plain(self, X, codes, seed)
+
+    monkeypatch.setattr(MLFPClassifier, "_learned", spied)
+    MLFPClassifier(1, cv=pairs).fit(X, y)
+    assert len(learned) == 3
+
+
+@pytest.mark.parametrize("ask", [lambda m: m.transform([[0.0]]), lambda m: m.bound()])
+def test_before_the_fit_it_says_so(ask):
+    with pytest.raises(NotFittedError):
+        ask(MLFPClassifier())

@@ -46,11 +46,11 @@ def test_version_2_averages_over_rows_the_average_over_clusterings(seed):
     rows = held_out(seed)
     found = LocalScales(F1, 3, 0.5, 4).regions(rows, 2, 7)
     by_row = [[] for _ in rows.score]
-    for number, (inside, outside) in enumerate(folds(rows.X, rows.positive, 4, random_state=7)):
+    for number, (inside, _) in enumerate(folds(rows.X, rows.positive, 4, random_state=7)):
         centres = cluster(rows.of(inside), 2, 7 + number)
         at = nearest_centre(rows.X, centres)
         for j in range(2):
-            own = rows.of(outside[at[outside] == j])
+            own = rows.of(inside[at[inside] == j])
             gamma = best_gamma(own, F1) if own.positive.sum() >= 3 else 0.5
             for i in inside[at[inside] == j]:
                 by_row[i].append(gamma)

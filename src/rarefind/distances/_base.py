@@ -147,7 +147,7 @@ def descend(
             jac=True,
             method="L-BFGS-B",
             callback=lambda _: step(),
-            options={"maxiter": max_iter - done, "ftol": tol, "gtol": 1e-10, "maxcor": 20},
+            options={"maxiter": max_iter - done, "ftol": tol, "gtol": 0.0, "maxcor": 20},
         )
         done += max(1, found.nit)
         gain, at, value = value - found.fun, found.x, found.fun

@@ -41,7 +41,9 @@ class TripletProblem:
         *,
         positives_each: float = 1.0,
         negatives_each: float = 1.0,
+        n_jobs: int | None = None,
     ) -> None:
+        self.n_jobs = n_jobs
         # Distances do not change, and products of numbers near 0 keep more digits.
         centre = negatives.mean(axis=0)
         self.positives, self.negatives = positives - centre, negatives - centre
@@ -59,9 +61,9 @@ class TripletProblem:
     def loss(self, matrix: Floats, c: float, bend: float = 0.0) -> tuple[float, Floats]:
         """The data term and its gradient; a hinge bent on (0, ``bend``) has one everywhere."""
         near = _squared(self.positives, self.positives, matrix)
-        fn, fn_slope = hinges_below(self._from_positives, 1 - c + near, bend)
+        fn, fn_slope = hinges_below(self._from_positives, 1 - c + near, bend, self.n_jobs)
         far = _squared(self.negatives, self.positives, matrix)
-        fp, fp_slope = hinges_above(self._from_negatives, far - (1 - c), bend)
+        fp, fp_slope = hinges_above(self._from_negatives, far - (1 - c), bend, self.n_jobs)
         gradient = self._fn_weight * _spread(
             self.positives, self.positives, fn_slope, matrix.ndim
         ) - self._fp_weight * _spread(self.negatives, self.positives, fp_slope, matrix.ndim)
@@ -95,7 +97,8 @@ class TripletProblem:
             bend = share * self.typical
 
             def at(m: Floats, bend: float = bend) -> tuple[float, Floats]:
-                return self.objective(m, mu, c, bend)
+                value, gradient = self.objective(m, mu, c, bend)
+                return value / self.typical, gradient / self.typical
 
             solver = _projected_gradient if full else _bounded_quasi_newton
             matrix, taken, converged = solver(at, matrix, most, max_iter - steps, tol)

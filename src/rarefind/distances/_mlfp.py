@@ -37,24 +37,24 @@ class MLFPBound(NamedTuple):
     @property
     def vacuous(self) -> bool:
         """Whether none of the three says more than what is true of every distance."""
-        return (
-            self.risk >= self.sigma
-            and self.false_positives >= self.negatives
-            and self.false_negatives >= self.positives
-        )
+        return all(bound >= most for _, bound, most in self._parts())
 
     def __str__(self) -> str:
-        sure = f"With probability {1 - self.delta:g}"
-        if self.vacuous:
-            return (
-                f"{sure} the risk is at most {self.risk:.3g}, but it never exceeds "
-                f"{self.sigma:.3g}: the bound is vacuous. More rows or a larger mu make it smaller."
-            )
-        return (
-            f"{sure} the risk is at most {self.risk:.3g}, and of all rows at most "
-            f"{self.false_positives:.3g} are false positives and {self.false_negatives:.3g} false "
-            "negatives."
-        )
+        said = [
+            f"{what} at most {bound:.3g}"
+            + (f" (vacuous: never above {most:.3g})" if bound >= most else "")
+            for what, bound, most in self._parts()
+        ]
+        sentence = f"With probability {1 - self.delta:g}: {'; '.join(said)}."
+        return f"{sentence} More rows or a larger mu make it smaller." if self.vacuous else sentence
+
+    def _parts(self) -> list[tuple[str, float, float]]:
+        """What is bounded, by what, and what it cannot exceed in any case."""
+        return [
+            ("risk", self.risk, self.sigma),
+            ("share of false positives", self.false_positives, self.negatives),
+            ("share of false negatives", self.false_negatives, self.positives),
+        ]
 
 
 class MLFP(MahalanobisTransformer):
@@ -85,11 +85,14 @@ class MLFP(MahalanobisTransformer):
     max_iter : int, default=500
         Steps of the solver.
     tol : float, default=1e-6
-        Largest entry of the projected gradient at which the solver stops.
+        Largest entry of the projected gradient at which the solver stops, the loss being measured
+        in units of the typical squared distance between a positive and a negative.
     pos_label : label, default=None
         The positive label; by default the rarer one.
     random_state : int, RandomState instance or None, default=None
         Seed of the drawn rows.
+    n_jobs : int, default=None
+        Threads of the sums; None uses all cores.
 
     Attributes
     ----------
@@ -141,6 +144,7 @@ class MLFP(MahalanobisTransformer):
         "tol": [Interval(Real, 0, None, closed="neither")],
         "pos_label": "no_validation",
         "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
     }
 
     def __init__(
@@ -155,6 +159,7 @@ class MLFP(MahalanobisTransformer):
         tol: float = 1e-6,
         pos_label: Label = None,
         random_state: Any = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.mu = mu
         self.c = c
@@ -165,6 +170,7 @@ class MLFP(MahalanobisTransformer):
         self.tol = tol
         self.pos_label = pos_label
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Table, y: ArrayLike) -> Self:
@@ -275,6 +281,7 @@ class MLFP(MahalanobisTransformer):
             X[negatives],
             positives_each=positive.sum() / positives.size,
             negatives_each=(~positive).sum() / negatives.size,
+            n_jobs=self.n_jobs,
         )
 
     def _draw(self, rows: Ints, rng: Any) -> Ints:

@@ -54,26 +54,34 @@ class SortedDistances(NamedTuple):
         return cls(distances, first, sums, squares)
 
 
-def hinges_below(fixed: SortedDistances, limit: Floats, smooth: float) -> tuple[float, Floats]:
+def hinges_below(
+    fixed: SortedDistances, limit: Floats, smooth: float, n_jobs: int | None = None
+) -> tuple[float, Floats]:
     """Sum of h(A − D) over all limits A of each anchor and its fixed distances D, with h′ sums.
 
     ``limit`` has a row an anchor; h is the hinge, quadratic on (0, ``smooth``). Returns the total
     and for each limit the sum of h′, the number of distances below it where h is straight.
     """
-    return _by_threads(_below, fixed, limit, smooth)
+    return _by_threads(_below, fixed, limit, smooth, n_jobs)
 
 
-def hinges_above(fixed: SortedDistances, limit: Floats, smooth: float) -> tuple[float, Floats]:
+def hinges_above(
+    fixed: SortedDistances, limit: Floats, smooth: float, n_jobs: int | None = None
+) -> tuple[float, Floats]:
     """Sum of h(D − T) over all limits T of each anchor and its fixed distances D, with h′ sums."""
-    return _by_threads(_above, fixed, limit, smooth)
+    return _by_threads(_above, fixed, limit, smooth, n_jobs)
 
 
 def _by_threads(
-    part: Callable[..., tuple[float, Floats]], fixed: SortedDistances, limit: Floats, smooth: float
+    part: Callable[..., tuple[float, Floats]],
+    fixed: SortedDistances,
+    limit: Floats,
+    smooth: float,
+    n_jobs: int | None,
 ) -> tuple[float, Floats]:
     """Share the anchors among threads, in parts that do not depend on the number of cores."""
     limit = np.ascontiguousarray(limit)
-    cores = effective_n_jobs(-1)
+    cores = effective_n_jobs(-1 if n_jobs is None else n_jobs)
     if limit.size < _WORTH_THREADS or cores == 1:
         return part(*fixed, limit, smooth)
     cuts = np.linspace(0, len(limit), 9).astype(int)

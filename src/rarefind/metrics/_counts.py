@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -194,8 +195,12 @@ def count_metric(metric: str | CountMetric, **params: Any) -> CountMetric:
     if metric in _FAMILIES:
         try:
             return _FAMILIES[metric](**params)
-        except TypeError as error:
-            raise ValueError(f"Metric {metric!r}: {error}.") from None
+        except TypeError:
+            named = ", ".join(signature(_FAMILIES[metric]).parameters)
+            raise ValueError(
+                f"Metric {metric!r} takes {named}: give them, or an object that "
+                f"count_metric({metric!r}, ...) returns."
+            ) from None
     if params:
         raise ValueError(f"Metric {metric!r} takes no {', '.join(params)}.")
     if metric in _BY_NAME:

@@ -12,14 +12,13 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from rarefind._sklearn_compat import report_progress, with_callbacks
+from rarefind._sklearn_compat import with_callbacks
 from rarefind._typing import ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.neighbors._classifier import NeighbourClassifier
-from rarefind.neighbors._held_out import PointSet, blocks, draw_queries
+from rarefind.neighbors._held_out import PointSet
 from rarefind.neighbors._reasons import explain
 from rarefind.rules import Reason
 from rarefind.search import DISTANCES
-from rarefind.selection import folds
 
 
 class BaselineClassifier(NeighbourClassifier):
@@ -99,8 +98,6 @@ class BaselineClassifier(NeighbourClassifier):
         seed = int(rng.randint(2**31 - 1))
         positive = self._is_positive(codes)
         own = self._own_threshold(positive)
-        if self.threshold == "auto":
-            self._refuse_too_few(int(positive.sum()))
         self._start_sets(X, codes, seed)
         # A row that is alone in its class cannot be held out to calibrate a given threshold.
         alone = np.bincount(codes).min() < 2
@@ -119,10 +116,6 @@ class BaselineClassifier(NeighbourClassifier):
     def _asked(self) -> tuple[int, int]:
         """How many positives and how many negatives a row asks for."""
 
-    def _needed_positives(self) -> int:
-        """Positives without which every row scores 0."""
-        return self._asked()[0]
-
     def _point_sets(self, X: Floats, codes: Ints, rows: Ints, seed: int) -> list[PointSet]:
         return self._two_sets(X, codes, rows, self._asked(), distance=self.distance, p=self.p)
 
@@ -132,15 +125,6 @@ class BaselineClassifier(NeighbourClassifier):
         """Rows, their weights, and their scores without themselves."""
         rows, weight, distances = self._hold_out(table, X, codes, groups, rng, seed)
         return rows, weight, self._scores_of(X[rows], distances)
-
-    def _refuse_too_few(self, positives: int) -> None:
-        needed = self._needed_positives()
-        if positives <= needed:
-            raise ValueError(
-                f"With k={self.k} a positive is found by {needed} "
-                f"other{'s' if needed > 1 else ''}, and y holds {positives} in all. "
-                "Lower k or give threshold a number."
-            )
 
 
 class SurroundingsClassifier(BaselineClassifier):
@@ -169,41 +153,15 @@ class SurroundingsClassifier(BaselineClassifier):
     def _held_out_scores(
         self, table: Table, X: Floats, codes: Ints, groups: ArrayLike | None, rng: Any, seed: int
     ) -> tuple[Ints, Floats, Floats]:
-        weight = draw_queries(codes, self.max_queries, rng)
-        if self.cv is None and groups is None and self._leaves_one_out:
-            rows = np.flatnonzero(weight)
-            return rows, weight[rows], self._one_by_one(X, codes, rows)
-        pairs = [
-            (train, test[weight[test] > 0])
-            for train, test in folds(
-                table,
-                self.classes_[codes],
-                5 if self.cv is None else self.cv,
-                groups=groups,
-                random_state=seed,
-            )
-        ]
-        scores = []
-        with report_progress(self, "folds", len(pairs), X, codes, self.verbose) as step:
-            for train, test in pairs:
-                scores.append(self._score(self._point_sets(X, codes, train, seed), X[test]))
-                step()
-        rows = np.concatenate([test for _, test in pairs])
-        return rows, weight[rows], np.concatenate(scores)
+        def measure(
+            sets: Sequence[PointSet], X: Floats, exclude: Sequence[Ints] | None
+        ) -> list[Floats]:
+            return [self._score(sets, X, exclude)]
 
-    def _one_by_one(self, X: Floats, codes: Ints, rows: Ints) -> Floats:
-        parts = blocks(rows)
-        scores = []
-        with report_progress(self, "leave one out", len(parts), X, codes, self.verbose) as step:
-            for part in parts:
-                # The sets hold the rows of a class in their order.
-                own = [
-                    np.where(codes[part] == s.code, np.searchsorted(s.rows, part), -1)
-                    for s in self._sets
-                ]
-                scores.append(self._score(self._sets, X[part], own))
-                step()
-        return np.concatenate(scores)
+        rows, weight, (score,) = self._hold_out(
+            table, X, codes, groups, rng, seed, one_by_one=self._leaves_one_out, measure=measure
+        )
+        return rows, weight, score
 
 
 def nearness(d_pos: Floats, d_neg: Floats) -> Floats:

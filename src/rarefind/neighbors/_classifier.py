@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from rarefind._sklearn_compat import report_progress
-from rarefind._typing import ArrayLike, Floats, Ints, Table
+from rarefind._typing import ArrayLike, Bools, Floats, Ints, Table
 from rarefind.base import RareClassifier
 from rarefind.metrics import Cost, CountMetric, count_metric
 from rarefind.neighbors._held_out import (
+    Measure,
     PointSet,
     blocks,
     draw_queries,
@@ -46,6 +47,7 @@ class NeighbourClassifier(RareClassifier):
     last negative asked for to that to the last positive.
     """
 
+    k: int
     metric: Any
     cv: Any
     max_queries: int
@@ -125,17 +127,19 @@ class NeighbourClassifier(RareClassifier):
         seed: int,
         *,
         one_by_one: bool = True,
+        measure: Measure = query,
     ) -> tuple[Ints, Floats, list[Floats]]:
         """Rows, their weights, and their distances to the sets without themselves.
 
-        One at a time where ``one_by_one`` allows it and neither folds nor groups are given.
+        One at a time where ``one_by_one`` allows it and neither folds nor groups are given. Another
+        ``measure`` than the distances is taken in the same way.
         """
         weight = draw_queries(codes, self.max_queries, rng)
         if self.cv is None and one_by_one and groups is None:
             rows = np.flatnonzero(weight)
             steps = len(blocks(rows))
             with report_progress(self, "leave one out", steps, X, codes, self.verbose) as step:
-                distances = leave_one_out(self._sets, X, codes, rows, step)
+                distances = leave_one_out(self._sets, X, codes, rows, step, measure)
             return rows, weight[rows], distances
         cv = self._folds if self.cv is None else self.cv
         pairs = [
@@ -146,16 +150,26 @@ class NeighbourClassifier(RareClassifier):
         ]
         with report_progress(self, "folds", len(pairs), X, codes, self.verbose) as step:
             distances = out_of_fold(
-                lambda train: self._point_sets(X, codes, train, seed), X, pairs, step
+                lambda train: self._point_sets(X, codes, train, seed), X, pairs, step, measure
             )
         rows = np.concatenate([test for _, test in pairs])
         return rows, weight[rows], distances
+
+    def _refuse_unfindable(self, findable: Bools, otherwise: str) -> None:
+        """Nothing can be tuned where no held-out positive is found whatever the threshold."""
+        if not findable.any():
+            raise ValueError(
+                f"With k={self.k} none of the {findable.size} held-out positives has enough others "
+                f"around it to be found: lower k, or {otherwise}."
+            )
 
     def _settle(self, score: Floats, codes: Ints, weight: Floats, threshold: Any) -> None:
         """Set the threshold, the probabilities and the ranks by the scores of held-out rows."""
         positive = self._is_positive(codes)
         bounds = self._thresholds
-        if threshold != "auto":
+        if threshold == "auto":
+            self._refuse_unfindable(score[positive] > 0, "give threshold a number")
+        else:
             bounds = (np.nextafter(threshold, -np.inf), float(threshold))
         best = best_threshold(
             positive, score, self._count_metric(), sample_weight=weight, bounds=bounds

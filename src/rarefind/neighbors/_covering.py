@@ -94,6 +94,8 @@ def threshold_for(
     held: Layers, layer: int, metric: CountMetric, fixed: float | None
 ) -> BestThreshold:
     """The exact best threshold of one layer, or what the fixed one is worth."""
+    if fixed is None and not held.positive.any():
+        raise ValueError("No positive was held out, so nothing can be tuned: give other folds.")
     bounds = THRESHOLDS if fixed is None else (float(np.nextafter(fixed, 0.0)), fixed)
     return best_threshold(held.positive, held.score[layer], metric, bounds=bounds)
 

@@ -10,6 +10,9 @@ from rarefind.neighbors._baseline import BaselineClassifier, nearness
 # The score of rows with a mixed vote is one more than the positives' share, so half of the vote:
 _HALF = 1.5
 
+# Where the zones of the priority begin and end, and the probabilities there.
+_PROBABILITIES = (0.0, 1.0, 2.0, 3.0), (0.0, 0.1, 0.9, 1.0)
+
 
 class DistanceWeightedKNNClassifier(BaselineClassifier):
     """Nearest neighbours that vote with the inverse of their distance (wk-NN).
@@ -69,7 +72,8 @@ class DistanceWeightedKNNClassifier(BaselineClassifier):
     Notes
     -----
     At equal distances a positive is nearer than a negative. Without held-out rows the probability
-    is s/(s + 1.5) of the priority s; with them it is logistic in log s.
+    is the share of the vote, squeezed into [0.1, 0.9], which leaves the ends to rows whose
+    neighbours are all of one class; with them it is logistic in log s of the priority s.
 
     References
     ----------
@@ -100,8 +104,10 @@ class DistanceWeightedKNNClassifier(BaselineClassifier):
     def _asked(self) -> tuple[int, int]:
         return self.k, self.k
 
-    def _needed_positives(self) -> int:
-        return 1
+    def _probability(self, X: Floats) -> Floats:
+        if self._calibration is not None:
+            return super()._probability(X)
+        return np.asarray(np.interp(self._priority(X), *_PROBABILITIES))
 
     def _scores_of(self, X: Floats, distances: list[Floats]) -> Floats:
         d_pos, d_neg = distances

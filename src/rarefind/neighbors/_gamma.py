@@ -311,12 +311,9 @@ class GammaKNNClassifier(NeighbourClassifier):
         positive = codes == self._rare_first[0]
         given = None if self.gamma == "auto" else self.gamma
         synthetic = None if self.gamma_synthetic == "auto" else self.gamma_synthetic
-        if given is None and not np.isfinite(distances.positive()[positive]).any():
-            raise ValueError(
-                f"With k={self.k} a positive is found by {voters(self.k)[0]} others, and no "
-                f"held-out one has as many: there are {int(positive.sum())}. "
-                "Lower k or give gamma a number."
-            )
+        if given is None:
+            findable = np.isfinite(distances.positive()[positive])
+            self._refuse_unfindable(findable, "give gamma a number")
         scales = best_scales(distances, positive, weight, metric, given, synthetic)
         score = distances.score(scales.relative)
         self._calibration = Calibration.fit(score, positive, weight)

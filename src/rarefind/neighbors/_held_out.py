@@ -38,10 +38,19 @@ def blocks(rows: Ints) -> list[Ints]:
     return np.array_split(rows, max(1, -(-rows.size // _BLOCK)))
 
 
+# What is measured of rows: their distances to the sets, or scores that need more than these.
+Measure = Callable[[Sequence[PointSet], Array, Sequence[Ints] | None], list[Floats]]
+
+
 def leave_one_out(
-    sets: Sequence[PointSet], X: Array, codes: Ints, rows: Ints, step: Callable[[], None]
+    sets: Sequence[PointSet],
+    X: Array,
+    codes: Ints,
+    rows: Ints,
+    step: Callable[[], None],
+    measure: Measure = query,
 ) -> list[Floats]:
-    """Distances of training rows to all the others; ``sets`` hold the classes in row order."""
+    """Measure training rows among all the others; ``sets`` hold the classes in row order."""
     place = np.empty(codes.size, dtype=np.intp)
     for s in sets:
         own = codes == s.code
@@ -49,7 +58,7 @@ def leave_one_out(
     parts = []
     for block in blocks(rows):
         exclude = [np.where(codes[block] == s.code, place[block], -1) for s in sets]
-        parts.append(query(sets, X[block], exclude))
+        parts.append(measure(sets, X[block], exclude))
         step()
     return _stack(parts)
 
@@ -59,11 +68,12 @@ def out_of_fold(
     X: Array,
     pairs: Sequence[tuple[Ints, Ints]],
     step: Callable[[], None],
+    measure: Measure = query,
 ) -> list[Floats]:
-    """Distances of the test rows of each fold, one fold after the other, to its training rows."""
+    """Measure the test rows of each fold, one fold after the other, among its training rows."""
     parts = []
     for train, test in pairs:
-        parts.append(query(make_sets(train), X[test]))
+        parts.append(measure(make_sets(train), X[test], None))
         step()
     return _stack(parts)
 

@@ -176,9 +176,6 @@ class IMLClassifier(SurroundingsClassifier):
         asked = 5 * self.k if self.n_selected == "auto" else self.n_selected
         return asked, asked
 
-    def _needed_positives(self) -> int:
-        return voters(self.k)[0]
-
     def _point_sets(self, X: Floats, codes: Ints, rows: Ints, seed: int) -> list[PointSet]:
         components = self._learner(seed).learn(X[rows], codes[rows])
         return self._two_sets(X, codes, rows, self._asked(), components=components)

@@ -35,12 +35,12 @@ class LocalGammaKNNClassifier(NeighbourClassifier):
         Neighbours that vote.
     version : {"V1", "V2"}, default="V2"
         ``"V1"`` tunes γ inside each region. ``"V2"`` makes several clusterings, each of all rows
-        but one fold and tuned on that fold, gives every row the mean of the values of its regions,
-        and a region the mean of its rows: neighbouring regions then differ less.
+        but one fold, tunes γ inside the regions of each, gives every row the mean of the values of
+        its regions, and a region the mean of its rows: neighbouring regions then differ less.
     n_regions : int or "auto", default="auto"
         Regions of the space; ``"auto"`` chooses among 1, 2, 4 and 8 by 3 folds.
-    min_positives : int, default=3
-        A region tuned on fewer positives takes the global γ. Version 1 is better off with about 8.
+    min_positives : int, default=8
+        A region with fewer held-out positives takes the global γ.
     n_clusterings : int, default=10
         Clusterings of version 2, each of all rows but one fold.
     metric : str or callable, default="f1"
@@ -89,7 +89,9 @@ class LocalGammaKNNClassifier(NeighbourClassifier):
     -----
     Held-out ratios are computed once, by a search among all other rows, and tuned exactly where the
     thesis tries a grid: clusterings and numbers of regions cost no further search. The ratio is
-    that to all rows, not only to those of the region.
+    that to all rows, not only to those of the region. The regions of a clustering are tuned on its
+    own rows: the fold that it leaves out, on which the thesis may be read to tune them, seldom
+    holds enough positives of a region.
 
     References
     ----------
@@ -135,7 +137,7 @@ class LocalGammaKNNClassifier(NeighbourClassifier):
         version: str = "V2",
         n_regions: Any = "auto",
         *,
-        min_positives: int = 3,
+        min_positives: int = 8,
         n_clusterings: int = 10,
         metric: Any = "f1",
         distance: str = "euclidean",
@@ -187,9 +189,11 @@ class LocalGammaKNNClassifier(NeighbourClassifier):
         seed = int(rng.randint(2**30))
         self._start_sets(X, codes, seed)
         rows, weight, distances = self._hold_out(table, X, codes, groups, rng, seed)
-        held_out = HeldOut(
-            X[rows], self._pair(distances).score(), self._is_positive(codes[rows]), weight
-        )
+        pair, positive = self._pair(distances), self._is_positive(codes[rows])
+        findable = np.isfinite(pair.positive()[positive])
+        self._refuse_unfindable(findable, "give GammaKNNClassifier a gamma")
+        group = None if groups is None else np.asarray(groups)[rows]
+        held_out = HeldOut(X[rows], pair.score(), positive, weight, group)
         self.global_gamma_ = best_gamma(held_out, metric)
         local = LocalScales(
             metric,

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from rarefind._sklearn_compat import with_callbacks
 from rarefind._typing import ArrayLike, Floats, Ints, Label, Table
@@ -202,8 +203,10 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
         self.distance_ = self._learned(X, codes, seed)
         self.n_iter_, self.objective_ = self.distance_.n_iter_, self.distance_.objective_
         self._start_sets(X, codes, seed)
-        if self.threshold is None:
-            self.threshold_ = 1.0
+        # A row that is alone in its class cannot be held out to calibrate a given threshold.
+        alone = np.bincount(codes).min() < 2
+        if self.threshold is None or (alone and self.threshold != "auto"):
+            self.threshold_ = 1.0 if self.threshold is None else float(self.threshold)
             return self
         rows, weight, distances = self._hold_out(
             table, X, codes, groups, rng, seed, one_by_one=False
@@ -223,7 +226,8 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
         -------
         ndarray of shape (n, d)
         """
-        return self.distance_.transform(self._checked(X))
+        X = self._checked(X)
+        return self.distance_.transform(X)
 
     def get_mahalanobis_matrix(self) -> Floats:
         """Give the matrix M of the learned distance to the positives.
@@ -232,6 +236,7 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
         -------
         ndarray of shape (d, d)
         """
+        check_is_fitted(self)
         return self.distance_.get_mahalanobis_matrix()
 
     def bound(self, delta: float = 0.05) -> MLFPBound:
@@ -246,6 +251,7 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
         -------
         MLFPBound
         """
+        check_is_fitted(self)
         return self.distance_.bound(delta)
 
     @property
@@ -253,7 +259,7 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
         return self.n_features_in_
 
     def _point_sets(self, X: Floats, codes: Ints, rows: Ints, seed: int) -> list[PointSet]:
-        whole = rows.size == codes.size
+        whole = np.array_equal(rows, np.arange(codes.size))
         learned = self.distance_ if whole else self._learned(X[rows], codes[rows], seed)
         positives, negatives = self._two_sets(X, codes, rows, voters(self.k))
         search = NeighborSearch(
@@ -272,6 +278,7 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
             tol=self.tol,
             pos_label=self.pos_label_,
             random_state=seed,
+            n_jobs=self.n_jobs,
         ).fit(X, self.classes_[codes])
 
     def _tuned(

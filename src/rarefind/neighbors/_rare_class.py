@@ -156,9 +156,6 @@ class KRNNClassifier(SurroundingsClassifier):
     def _asked(self) -> tuple[int, int]:
         return self.k, self.k
 
-    def _needed_positives(self) -> int:
-        return 1
-
     def _score(
         self, sets: Sequence[PointSet], X: Floats, exclude: Sequence[Ints] | None = None
     ) -> Floats:

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.cluster import KMeans, MiniBatchKMeans
 
 from rarefind._pairs import nearest_squared
-from rarefind._typing import Bools, Floats, Ints
+from rarefind._typing import Array, Bools, Floats, Ints
 from rarefind.metrics import CountMetric
 from rarefind.neighbors._ratio import scaled
 from rarefind.selection import best_threshold, folds
@@ -26,10 +26,21 @@ class HeldOut(NamedTuple):
     score: Floats
     positive: Bools
     weight: Floats
+    group: Array | None = None
 
     def of(self, rows: Ints | Bools) -> HeldOut:
         """Only these rows."""
-        return HeldOut(self.X[rows], self.score[rows], self.positive[rows], self.weight[rows])
+        group = None if self.group is None else self.group[rows]
+        return HeldOut(
+            self.X[rows], self.score[rows], self.positive[rows], self.weight[rows], group
+        )
+
+    def folds(self, wanted: int, seed: int) -> list[tuple[Ints, Ints]]:
+        """Folds of whole groups; none where a class has one row, or one group, only."""
+        for own in (self.positive, ~self.positive):
+            if (own.sum() if self.group is None else len(set(self.group[own].tolist()))) < 2:
+                return []
+        return folds(self.X, self.positive, wanted, groups=self.group, random_state=seed)
 
 
 class Regions(NamedTuple):
@@ -58,22 +69,19 @@ class LocalScales(NamedTuple):
 
     def regions(self, rows: HeldOut, n_regions: int, seed: int) -> Regions:
         """So many regions and their scales."""
+        tuned = self._tuned(cluster(rows, n_regions, seed), rows)
         if self.n_clusterings is None:
-            return self._tuned(cluster(rows, n_regions, seed), rows)
-        gamma, told = self._averaged(rows, n_regions, self.n_clusterings, seed)
-        centres = cluster(rows, n_regions, seed)
-        at = nearest_centre(rows.X, centres)
-        weight = np.bincount(at, rows.weight, minlength=len(centres))
-        mean = np.bincount(at, rows.weight * gamma, minlength=len(centres)) / weight
-        silent = np.bincount(at, told, minlength=len(centres)) == 0
-        return Regions(centres, np.where(silent, self.global_gamma, mean), silent)
+            return tuned
+        gamma = self._averaged(rows, n_regions, self.n_clusterings, seed)
+        at = nearest_centre(rows.X, tuned.centres)
+        weight = np.bincount(at, rows.weight, minlength=len(tuned.centres))
+        mean = np.bincount(at, rows.weight * gamma, minlength=len(tuned.centres)) / weight
+        return tuned._replace(gammas=np.where(tuned.fell_back, self.global_gamma, mean))
 
     def chosen(self, rows: HeldOut, seed: int) -> Regions:
         """As many regions as are best on folds that their scales were not tuned on."""
-        if rows.positive.sum() < 2 or (~rows.positive).sum() < 2:
-            return self.regions(rows, 1, seed)
-        pairs = folds(rows.X, rows.positive, 3, random_state=seed)
-        values = [self._value(rows, n, pairs, seed) for n in _NUMBERS]
+        pairs = rows.folds(3, seed)
+        values = [self._value(rows, n, pairs, seed) for n in _NUMBERS] if pairs else [0.0]
         return self.regions(rows, _NUMBERS[int(np.argmax(values))], seed)
 
     def _value(self, rows: HeldOut, n: int, pairs: list[tuple[Ints, Ints]], seed: int) -> float:
@@ -96,27 +104,16 @@ class LocalScales(NamedTuple):
             gammas[j] = best_gamma(rows.of(at == j), self.metric)
         return Regions(centres, gammas, silent)
 
-    def _averaged(
-        self, rows: HeldOut, n_regions: int, n_clusterings: int, seed: int
-    ) -> tuple[Floats, Bools]:
-        """Mean γ of each row over the clusterings it is in, and whether any value is not global.
-
-        Each clustering is of all folds but one, and tuned on that one.
-        """
+    def _averaged(self, rows: HeldOut, n_regions: int, n_clusterings: int, seed: int) -> Floats:
+        """Mean γ of each row over the clusterings it is in, each of all folds but one."""
         total, times = np.zeros(rows.score.size), np.zeros(rows.score.size)
-        told = np.zeros(rows.score.size, dtype=bool)
-        if min(rows.positive.sum(), (~rows.positive).sum()) < 2:
-            return total + self.global_gamma, told
-        pairs = folds(rows.X, rows.positive, n_clusterings, random_state=seed)
-        for number, (inside, outside) in enumerate(pairs):
-            centres = cluster(rows.of(inside), n_regions, seed + number)
-            found = self._tuned(centres, rows.of(outside))
-            at = nearest_centre(rows.X[inside], found.centres)
-            total[inside] += found.gammas[at]
+        for number, (inside, _) in enumerate(rows.folds(n_clusterings, seed)):
+            part = rows.of(inside)
+            found = self._tuned(cluster(part, n_regions, seed + number), part)
+            total[inside] += found.gammas[nearest_centre(part.X, found.centres)]
             times[inside] += 1
-            told[inside] |= ~found.fell_back[at]
         # A row that no clustering saw has no value of its own.
-        return np.where(times > 0, total / np.maximum(times, 1), self.global_gamma), told
+        return np.where(times > 0, total / np.maximum(times, 1), self.global_gamma)
 
 
 def best_gamma(rows: HeldOut, metric: CountMetric) -> float:

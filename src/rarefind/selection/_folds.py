@@ -85,7 +85,7 @@ def _possible_folds(wanted: int, labels: Array, groups: ArrayLike | None) -> int
     if possible < 2:
         raise ValueError(
             f"Class {rarest!s} has {possible} {what}{'' if possible == 1 else 's'}: "
-            "holding some out needs at least 2."
+            "holding some out needs at least 2; give more of them, or a value for what is tuned."
         )
     return min(wanted, possible)
 
