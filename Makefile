@@ -25,9 +25,11 @@ check: $(VENV)/.dev
 	$(PY) -m mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/.run
+bench: $(VENV)/.bench
 	$(PY) benchmarks/gamma_knn.py
 	$(PY) benchmarks/neighbors.py
+	$(PY) benchmarks/me2.py
+	$(PY) benchmarks/metric_learn.py
 	$(PY) benchmarks/search.py
 	$(PY) benchmarks/data.py
 
@@ -47,6 +49,8 @@ $(VENV)/.run: pyproject.toml
 	$(call install,.)
 $(VENV)/.dev: pyproject.toml
 	$(call install,.[dev])
+$(VENV)/.bench: pyproject.toml
+	$(call install,.[bench])
 $(VENV)/.docs: pyproject.toml
 	$(call install,.[docs])
 

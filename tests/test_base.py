@@ -93,8 +93,17 @@ def test_signs_follow_the_order_of_the_labels(positive):
     assert model.predict(rows).tolist() == [positive, "mmm", positive, "mmm"]
     above = rows[:, 0] - 0.5
     expected = above if positive == "zzz" else -above
-    np.testing.assert_array_equal(model.decision_function(rows), expected)
+    np.testing.assert_allclose(model.decision_function(rows), expected, atol=1e-300)
     column = 1 if positive == "zzz" else 0
     np.testing.assert_array_equal(
         model.predict_proba(rows)[:, column], rows[:, 0] / (1 + rows[:, 0])
     )
+
+
+def test_a_row_on_the_threshold_is_an_alert_by_every_method():
+    rows = np.array([[0.0], [2.0], [9.0], [11.0]])
+    for labels in ([1, 0, 0, 0], ["a", "b", "b", "b"]):
+        model = GammaKNNClassifier(1, gamma=None).fit(rows, labels)
+        (tie,) = model.decision_function([[1.0]])
+        assert model.predict([[1.0]])[0] == labels[0]
+        assert tie > 0 if model.classes_[1] == labels[0] else tie < 0

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rarefind._pairs import nearest_on_all_cores, nearest_squared, squared_distances
+from rarefind._pairs import embed, nearest_on_all_cores, nearest_squared, squared_distances
 
 
 @pytest.fixture
@@ -36,3 +36,12 @@ def test_threads_change_nothing(table):
     shared = nearest_on_all_cores(rows, points, 3, n_jobs=2)
     np.testing.assert_array_equal(alone[0], shared[0])
     np.testing.assert_array_equal(alone[1], shared[1])
+
+
+def test_a_row_is_placed_by_its_products_whatever_the_rows_beside_it():
+    rng = np.random.default_rng(2)
+    rows, components = rng.normal(size=(33, 7)), rng.normal(size=(5, 7))
+    placed = embed(rows, components)
+    np.testing.assert_allclose(placed, rows @ components.T)
+    alone = np.vstack([embed(row[None], components) for row in rows])
+    np.testing.assert_array_equal(placed, alone)

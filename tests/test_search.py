@@ -155,3 +155,40 @@ def test_many_ties_do_not_depend_on_the_other_queries():
     together, _ = search.query(points[:100], 5)
     alone = np.vstack([search.query(points[[i]], 5)[0] for i in range(100)])
     np.testing.assert_array_equal(together, alone)
+
+
+@pytest.mark.parametrize("rank", [1, 3, 4])
+def test_a_linear_map_gives_the_mahalanobis_distance(rank):
+    rng = np.random.default_rng(7)
+    points, rows = rng.normal(size=(60, 4)), rng.normal(size=(10, 4))
+    components = rng.normal(size=(rank, 4))
+    found, _ = NeighborSearch(points, components=components).query(rows, 3)
+    gaps = rows[:, None] - points
+    exact = np.einsum("ijk,kl,ijl->ij", gaps, components.T @ components, gaps)
+    np.testing.assert_allclose(found, np.sqrt(np.sort(exact, axis=1)[:, :3]), atol=1e-12)
+    terms = feature_differences(rows[0], points, "euclidean", components=components)
+    np.testing.assert_allclose(terms.sum(axis=1), exact[0], atol=1e-12)
+
+
+def test_the_identity_is_the_plain_search_to_the_last_bit():
+    rng = np.random.default_rng(8)
+    points, rows = rng.normal(size=(60, 4)), rng.normal(size=(10, 4))
+    plain = NeighborSearch(points).query(rows, 3)
+    mapped = NeighborSearch(points, components=np.eye(4)).query(rows, 3)
+    for one, other in zip(plain, mapped, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_feature_in_another_unit_and_its_metric_inversely_change_nothing():
+    rng = np.random.default_rng(9)
+    points, rows, components = (rng.normal(size=(n, 4)) for n in (60, 10, 4))
+    unit = np.array([1.0, 1000.0, 0.001, 4.0])
+    plain = NeighborSearch(points, components=components).query(rows, 3)
+    other = NeighborSearch(points * unit, components=components / unit).query(rows * unit, 3)
+    np.testing.assert_array_equal(other[1], plain[1])
+    np.testing.assert_allclose(other[0], plain[0])
+
+
+def test_a_linear_map_of_another_distance_is_refused():
+    with pytest.raises(ValueError, match="Euclidean distance, not a manhattan one"):
+        NeighborSearch(np.eye(2), distance="manhattan", components=np.eye(2))

@@ -421,3 +421,13 @@ def test_folds_are_as_many_as_the_positives_allow():
     y = (np.arange(100) < 3).astype(int)
     assert len(folds(X, y, 10)) == 3
     assert GammaKNNClassifier(k=1, cv=10).fit(X, y).gamma_ > 0
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5])
+@pytest.mark.parametrize("gamma", [0.1, 0.5, 0.99])
+def test_false_negatives_never_grow_with_gamma_up_to_one(k, gamma):
+    """Proposition 1: what plain nearest neighbours find, γk-NN with γ ≤ 1 finds too."""
+    X, y = imbalanced(200)
+    queries = np.random.default_rng(1).normal(size=(300, X.shape[1]))
+    plain = GammaKNNClassifier(k, gamma=None).fit(X, y).predict(queries)
+    assert (GammaKNNClassifier(k, gamma=gamma).fit(X, y).predict(queries) >= plain).all()

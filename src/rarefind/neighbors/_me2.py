@@ -41,9 +41,7 @@ from rarefind.neighbors._stability import EllipsoidBounds, stability_bounds
 from rarefind.rules import Reason
 from rarefind.selection import folds
 
-# Tried in this order, in which each solution is a good start for the next. Small, because eight
-# grids of up to 60 settings differed by no more than noise in F1 on the test parts of nine sets,
-# those of benchmarks/me2.py among them.
+# Tried in this order, in which each solution is a good start for the next.
 _QUANTILES = (0.002, 0.01, 0.05, 0.2)
 _MUS = (1.0, 0.1, 0.01)
 _LAMS = (1.0, 1e-2, 1e-4)
