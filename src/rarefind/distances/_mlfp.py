@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from rarefind._labels import choose_positive
 from rarefind._typing import ArrayLike, Bools, Floats, Ints, Label, Table
@@ -194,16 +195,18 @@ class MLFP(MahalanobisTransformer):
                 f"Only binary classification is supported: y holds {classes.size} classes."
             )
         pos_label = choose_positive(classes, np.bincount(codes), self.pos_label)
-        problem = self._problem(X, classes[codes] == pos_label)
         full = self.matrix == "full"
-        found = problem.solve(
-            self.mu,
-            self.c,
-            full=full,
-            constraint=self.constraint,
-            max_iter=self.max_iter,
-            tol=self.tol,
-        )
+        # Threads of small matrix products go on waiting for more, and take the cores of the sums.
+        with threadpool_limits(1):
+            problem = self._problem(X, classes[codes] == pos_label)
+            found = problem.solve(
+                self.mu,
+                self.c,
+                full=full,
+                constraint=self.constraint,
+                max_iter=self.max_iter,
+                tol=self.tol,
+            )
         self.components_ = components_of(found.matrix) if full else np.diag(np.sqrt(found.matrix))
         self.objective_ = found.objective * problem.share**2
         self.mu_ = self.mu * problem.share**2
