@@ -75,9 +75,23 @@ def test_the_threshold_is_the_best_one_on_folds_whose_distance_was_learned_witho
         score.append(part.priority(X[test]))
         truth.append(y[test])
     score, truth = np.concatenate(score), np.concatenate(truth)
-    best = max(f_beta(truth, score >= t) for t in [*score[score <= 1], 1.0])
+    within = max(f_beta(truth, score >= t) for t in [*score[score <= 1], 1.0])
+    beyond = max(f_beta(truth, score >= t) for t in score)
+    best = beyond if beyond > 1.1 * within else within
     assert model.value_ == pytest.approx(best)
     assert f_beta(truth, score >= model.threshold_) == pytest.approx(best)
+
+
+def test_the_threshold_goes_beyond_one_only_where_it_is_worth_it(rows):
+    X, y = rows
+    model = MLFPClassifier(1, threshold=None).fit(X, y)
+    codes, weight = np.array([0, 0, 0, 0, 1, 1, 1]), np.ones(7)
+    clear = np.array([2.0, 2.0, 2.0, 2.0, 4.0, 4.0, 4.0])
+    model._settle(clear, codes, weight, "auto")
+    assert 2 < model.threshold_ <= 4
+    close = np.array([0.5, 0.5, 0.5, 1.1, 1.2, 0.9, 0.9])
+    model._settle(close, codes, weight, "auto")
+    assert 0.5 < model.threshold_ <= 0.9
 
 
 def test_the_learned_distance_is_at_hand(rows):

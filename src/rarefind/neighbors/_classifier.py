@@ -57,8 +57,6 @@ class NeighbourClassifier(RareClassifier):
 
     #: How much further synthetic positives count than they are.
     _relative = 1.0
-    #: Where a threshold is looked for, above the first and up to the second.
-    _thresholds = THRESHOLDS
     #: Folds where none are asked for.
     _folds = 5
 
@@ -166,7 +164,7 @@ class NeighbourClassifier(RareClassifier):
     def _settle(self, score: Floats, codes: Ints, weight: Floats, threshold: Any) -> None:
         """Set the threshold, the probabilities and the ranks by the scores of held-out rows."""
         positive = self._is_positive(codes)
-        bounds = self._thresholds
+        bounds = THRESHOLDS
         if threshold == "auto":
             self._refuse_unfindable(score[positive] > 0, "give threshold a number")
         else:

@@ -17,7 +17,7 @@ from rarefind._typing import ArrayLike, Floats, Ints, Label, Table
 from rarefind.distances import MLFP
 from rarefind.distances._mlfp import MLFPBound
 from rarefind.metrics import CountMetric, ranking_scores
-from rarefind.neighbors._classifier import NeighbourClassifier
+from rarefind.neighbors._classifier import THRESHOLDS, NeighbourClassifier
 from rarefind.neighbors._held_out import PointSet
 from rarefind.neighbors._ratio import voters
 from rarefind.search import NeighborSearch
@@ -25,6 +25,10 @@ from rarefind.selection import best_threshold, tune
 
 # Where mu (in units of the squared share of positives) and c are looked for.
 _SPACE = {"mu": (1e-3, 1e2, "log"), "c": (0.0, 1.0)}
+
+# A threshold above 1 gives up what the constraint is for, and is seldom better on rows not seen: it
+# has to be worth more than others by this share.
+_AS_GAMMA, _WORTH_MORE = (0.0, 1.0), 0.1
 
 
 class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeighbourClassifier):
@@ -52,9 +56,10 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
     constraint : bool, default=True
         Keep λ_max(M) ≤ 1: positives only come closer.
     threshold : "auto", float or None, default="auto"
-        ``"auto"`` is the exact maximum of ``metric`` over (0, 1] on held-out rows, by folds in
-        which the distance is learned anew; a number fixes it; None is the rule of the thesis, 1,
-        without held-out work: probabilities are then the ratio's own, and reasons name no rank.
+        ``"auto"`` is the exact maximum of ``metric`` on held-out rows, by folds in which the
+        distance is learned anew: over (0, 1], as γ in γk-NN, unless one above 1 is better by a
+        tenth. A number fixes it. None is the rule of the thesis, 1, without held-out work:
+        probabilities are then the ratio's own, and reasons name no rank.
     metric : str or callable, default="f1"
         What the threshold, and ``mu`` and ``c``, maximise: a name for
         :func:`rarefind.metrics.count_metric` or a function of ``(tp, fp, fn, tn)``.
@@ -114,8 +119,6 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
     0.7
     """
 
-    # As γ in γk-NN: thresholds above 1, too, make for more errors on rows not seen.
-    _thresholds = (0.0, 1.0)
     _folds = 10
     _parameter_constraints = {  # noqa: RUF012
         "k": [Interval(Integral, 1, None, closed="left")],
@@ -267,6 +270,18 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
         )
         return [positives._replace(search=search), negatives]
 
+    def _settle(self, score: Floats, codes: Ints, weight: Floats, threshold: Any) -> None:
+        positive = self._is_positive(codes)
+        if threshold == "auto" and (score[positive] > 0).any():
+            metric = self._count_metric()
+            within, beyond = (
+                best_threshold(positive, score, metric, sample_weight=weight, bounds=bounds)
+                for bounds in (_AS_GAMMA, THRESHOLDS)
+            )
+            better = beyond.value - within.value > _WORTH_MORE * abs(within.value)
+            threshold = (beyond if better else within).threshold
+        super()._settle(score, codes, weight, threshold)
+
     def _learned(self, X: Floats, codes: Ints, seed: int) -> MLFP:
         return MLFP(
             self.mu_,
@@ -294,7 +309,7 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
                 space,
                 X,
                 self.classes_[codes],
-                _held_out_value(metric, self.threshold, self._thresholds),
+                _held_out_value(metric, self.threshold),
                 self.n_trials,
                 cv=self._folds if self.cv is None else self.cv,
                 groups=groups,
@@ -307,11 +322,11 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
 
 
 def _held_out_value(
-    metric: CountMetric, threshold: Any, thresholds: tuple[float, float]
+    metric: CountMetric, threshold: Any
 ) -> Callable[[Any, Table, ArrayLike], float]:
     """A scorer: the metric at the best threshold for the rows shown, or at the given one."""
     at = 1.0 if threshold is None else threshold
-    bounds = thresholds if at == "auto" else (np.nextafter(at, -np.inf), at)
+    bounds = THRESHOLDS if at == "auto" else (np.nextafter(at, -np.inf), at)
 
     def score(estimator: Any, X: Table, y: ArrayLike) -> float:
         found = ranking_scores(estimator, X, estimator.pos_label_)
