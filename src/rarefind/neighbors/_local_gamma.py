@@ -67,13 +67,13 @@ class LocalGammaKNNClassifier(NeighbourClassifier):
 
     Attributes
     ----------
-    gammas_ : ndarray of shape (n_regions_,)
+    gammas_ : ndarray of shape (n_regions,)
         The scale of each region.
-    centres_ : ndarray of shape (n_regions_, d)
+    centres_ : ndarray of shape (n_regions, d)
         The centres of the regions; a row belongs to the nearest.
     n_regions_ : int
         As many regions as there are; fewer than asked for where rows coincide.
-    fell_back_ : ndarray of bool of shape (n_regions_,)
+    fell_back_ : ndarray of bool of shape (n_regions,)
         Which regions take ``global_gamma_`` because too few positives tell.
     global_gamma_ : float
         The best γ for all rows.
