@@ -218,4 +218,4 @@ class LocalGammaKNNClassifier(NeighbourClassifier):
     def _keep(self, regions: Regions) -> None:
         self._regions = regions
         self.centres_, self.gammas_, self.fell_back_ = regions
-        self.n_regions_ = len(np.atleast_1d(self.gammas_))
+        self.n_regions_ = len(self.gammas_)
