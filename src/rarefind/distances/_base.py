@@ -15,9 +15,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from rarefind._checks import refuse_missing
+from rarefind._labels import choose_positive
 from rarefind._pairs import embed
 from rarefind._sklearn_compat import CallbackSupportMixin
-from rarefind._typing import ArrayLike, Floats, Ints, Table
+from rarefind._typing import ArrayLike, Bools, Floats, Ints, Label, Table
 
 
 class MahalanobisTransformer(
@@ -76,6 +77,19 @@ class MahalanobisTransformer(
                 f"{type(self).__name__} needs rows of two classes."
             )
         return X, codes
+
+    def _start_binary_fit(
+        self, X: Table, y: ArrayLike, pos_label: Label
+    ) -> tuple[Floats, Bools, Label]:
+        """Check a training table of two classes; mark its positives and say their label."""
+        X, codes = self._start_fit(X, y)
+        classes = np.unique(np.asarray(y))
+        if classes.size != 2:
+            raise ValueError(
+                f"Only binary classification is supported: y holds {classes.size} classes."
+            )
+        chosen = choose_positive(classes, np.bincount(codes), pos_label)
+        return X, np.asarray(classes[codes] == chosen), chosen
 
     def _check_n_components(self, wanted: int | None) -> int:
         if wanted is None:

@@ -21,6 +21,7 @@ class Solution(NamedTuple):
     """A solved problem: the matrix (its diagonal where it has no more), its worth, its course."""
 
     matrix: Floats
+    loss: float
     objective: float
     n_iter: int
     converged: bool
@@ -74,8 +75,7 @@ class TripletProblem:
     ) -> tuple[float, Floats]:
         """(3.1) over α², and its gradient."""
         loss, gradient = self.loss(matrix, c, bend)
-        away = matrix - _identity(matrix)
-        return loss + mu * float((away**2).sum()), gradient + 2 * mu * away
+        return loss + _pull(matrix, mu), gradient + 2 * mu * (matrix - _identity(matrix))
 
     def solve(
         self,
@@ -107,7 +107,8 @@ class TripletProblem:
                 break
         converged = converged and share == _BENDS[-1]
         # A start that is the optimum was looked at once.
-        return Solution(matrix, self.objective(matrix, mu, c)[0], max(1, steps), converged)
+        loss, _ = self.loss(matrix, c)
+        return Solution(matrix, loss, loss + _pull(matrix, mu), max(1, steps), converged)
 
 
 _Function = Callable[[Floats], tuple[float, Floats]]
@@ -175,6 +176,11 @@ def _clip_eigenvalues(matrix: Floats, most: float) -> Floats:
     """The nearest matrix with eigenvalues in [0, most]."""
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
     return np.asarray((vectors * np.clip(values, 0.0, most)) @ vectors.T)
+
+
+def _pull(matrix: Floats, mu: float) -> float:
+    """The price mu‖M − I‖² of leaving the Euclidean distance."""
+    return mu * float(((matrix - _identity(matrix)) ** 2).sum())
 
 
 def _identity(matrix: Floats) -> Floats:

@@ -12,7 +12,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from rarefind._labels import choose_positive
 from rarefind._numba import kernel
 from rarefind._sklearn_compat import report_progress, with_callbacks
 from rarefind._typing import ArrayLike, Bools, Floats, Ints, Label, Table
@@ -167,21 +166,14 @@ class ImbML(MahalanobisTransformer):
         -------
         self
         """
-        X, codes = self._start_fit(X, y)
-        labels = np.unique(np.asarray(y))
-        if labels.size != 2:
-            raise ValueError(
-                f"Only binary classification is supported: y holds {labels.size} classes."
-            )
-        self.pos_label_ = choose_positive(labels, np.bincount(codes), self.pos_label)
-        positive = np.asarray(labels[codes] == self.pos_label_)
+        X, positive, self.pos_label_ = self._start_binary_fit(X, y, self.pos_label)
         rng = check_random_state(self.random_state)
         X = X - X.mean(axis=0)
         kinds = self._kinds(X, positive, rng)
         loss = ImbMLLoss(X, kinds, self.margin, self.lam)
         with (
             few_threads(X, self.n_jobs),
-            report_progress(self, "descent", self.max_iter, X, codes, self.verbose) as step,
+            report_progress(self, "descent", self.max_iter, X, positive, self.verbose) as step,
         ):
             found = descend(loss, np.eye(X.shape[1]), self.max_iter, self.tol, step)
         if not found.converged:

@@ -15,7 +15,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from rarefind._labels import choose_positive
 from rarefind._typing import ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.distances._base import MahalanobisTransformer, components_of
 from rarefind.distances._few_positives import TripletProblem
@@ -188,17 +187,11 @@ class MLFP(MahalanobisTransformer):
         -------
         self
         """
-        X, codes = self._start_fit(X, y)
-        classes = np.unique(np.asarray(y))
-        if classes.size > 2:
-            raise ValueError(
-                f"Only binary classification is supported: y holds {classes.size} classes."
-            )
-        pos_label = choose_positive(classes, np.bincount(codes), self.pos_label)
+        X, positive, _ = self._start_binary_fit(X, y, self.pos_label)
         full = self.matrix == "full"
         # Threads of small matrix products go on waiting for more, and take the cores of the sums.
         with threadpool_limits(1):
-            problem = self._problem(X, classes[codes] == pos_label)
+            problem = self._problem(X, positive)
             found = problem.solve(
                 self.mu,
                 self.c,
@@ -213,7 +206,7 @@ class MLFP(MahalanobisTransformer):
         self.n_iter_ = found.n_iter
         self.converged_ = found.converged
         self._size, self._share = problem.size, problem.share
-        self._risk = problem.loss(found.matrix, self.c)[0] * problem.share**2
+        self._risk = found.loss * problem.share**2
         # Distances do not change when all rows are moved, so the norms are those of centred rows.
         self._largest = float(np.sqrt(((X - X.mean(axis=0)) ** 2).sum(axis=1).max()))
         if not found.converged:

@@ -99,10 +99,7 @@ class BaselineClassifier(NeighbourClassifier):
         positive = self._is_positive(codes)
         own = self._own_threshold(positive)
         self._start_sets(X, codes, seed)
-        # A row that is alone in its class cannot be held out to calibrate a given threshold.
-        alone = np.bincount(codes).min() < 2
-        if self.threshold is None or (alone and self.threshold != "auto"):
-            self.threshold_ = own if self.threshold is None else float(self.threshold)
+        if self._holds_nothing_out(codes, own):
             return self
         rows, weight, score = self._held_out_scores(table, X, codes, groups, rng, seed)
         self._settle(score, codes[rows], weight, self.threshold)

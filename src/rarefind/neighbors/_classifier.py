@@ -25,6 +25,7 @@ from rarefind.neighbors._reasons import Reference, explain
 from rarefind.rules import Reason
 from rarefind.search import NeighborSearch
 from rarefind.selection import best_threshold, folds
+from rarefind.selection._threshold import only
 
 # Scores that stand for infinite ones lie far above: a threshold near them would leave no digits to
 # the differences of all others.
@@ -48,6 +49,7 @@ class NeighbourClassifier(RareClassifier):
     """
 
     k: int
+    threshold: Any
     metric: Any
     cv: Any
     max_queries: int
@@ -153,6 +155,18 @@ class NeighbourClassifier(RareClassifier):
         rows = np.concatenate([test for _, test in pairs])
         return rows, weight[rows], distances
 
+    def _holds_nothing_out(self, codes: Ints, own: float) -> bool:
+        """Take a threshold that needs no held-out rows; False where there are some to look at.
+
+        It is the method's ``own``, or a given one where a row that is alone in its class cannot be
+        held out to calibrate it.
+        """
+        alone = np.bincount(codes).min() < 2
+        if self.threshold is None or (alone and self.threshold != "auto"):
+            self.threshold_ = own if self.threshold is None else float(self.threshold)
+            return True
+        return False
+
     def _refuse_unfindable(self, findable: Bools, otherwise: str) -> None:
         """Nothing can be tuned where no held-out positive is found whatever the threshold."""
         if not findable.any():
@@ -164,11 +178,9 @@ class NeighbourClassifier(RareClassifier):
     def _settle(self, score: Floats, codes: Ints, weight: Floats, threshold: Any) -> None:
         """Set the threshold, the probabilities and the ranks by the scores of held-out rows."""
         positive = self._is_positive(codes)
-        bounds = THRESHOLDS
         if threshold == "auto":
             self._refuse_unfindable(score[positive] > 0, "give threshold a number")
-        else:
-            bounds = (np.nextafter(threshold, -np.inf), float(threshold))
+        bounds = THRESHOLDS if threshold == "auto" else only(threshold)
         best = best_threshold(
             positive, score, self._count_metric(), sample_weight=weight, bounds=bounds
         )

@@ -17,7 +17,7 @@ from rarefind.neighbors._ellipsoids import Ellipsoid, TrainingRows
 from rarefind.neighbors._reasons import Reference, conditions
 from rarefind.rules import Reason, Similar
 from rarefind.selection import BestThreshold, best_threshold
-from rarefind.selection._threshold import evaluate
+from rarefind.selection._threshold import evaluate, only
 
 _NEGATIVES_COMPARED = 3
 
@@ -96,7 +96,7 @@ def threshold_for(
     """The exact best threshold of one layer, or what the fixed one is worth."""
     if fixed is None and not held.positive.any():
         raise ValueError("No positive was held out, so nothing can be tuned: give other folds.")
-    bounds = THRESHOLDS if fixed is None else (float(np.nextafter(fixed, 0.0)), fixed)
+    bounds = THRESHOLDS if fixed is None else only(fixed)
     return best_threshold(held.positive, held.score[layer], metric, bounds=bounds)
 
 

@@ -22,6 +22,7 @@ from rarefind.neighbors._held_out import PointSet
 from rarefind.neighbors._ratio import voters
 from rarefind.search import NeighborSearch
 from rarefind.selection import best_threshold, tune
+from rarefind.selection._threshold import only
 
 # Where mu (in units of the squared share of positives) and c are looked for.
 _SPACE = {"mu": (1e-3, 1e2, "log"), "c": (0.0, 1.0)}
@@ -206,10 +207,7 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
         self.distance_ = self._learned(X, codes, seed)
         self.n_iter_, self.objective_ = self.distance_.n_iter_, self.distance_.objective_
         self._start_sets(X, codes, seed)
-        # A row that is alone in its class cannot be held out to calibrate a given threshold.
-        alone = np.bincount(codes).min() < 2
-        if self.threshold is None or (alone and self.threshold != "auto"):
-            self.threshold_ = 1.0 if self.threshold is None else float(self.threshold)
+        if self._holds_nothing_out(codes, 1.0):
             return self
         rows, weight, distances = self._hold_out(
             table, X, codes, groups, rng, seed, one_by_one=False
@@ -326,7 +324,7 @@ def _held_out_value(
 ) -> Callable[[Any, Table, ArrayLike], float]:
     """A scorer: the metric at the best threshold for the rows shown, or at the given one."""
     at = 1.0 if threshold is None else threshold
-    bounds = THRESHOLDS if at == "auto" else (np.nextafter(at, -np.inf), at)
+    bounds = THRESHOLDS if at == "auto" else only(at)
 
     def score(estimator: Any, X: Table, y: ArrayLike) -> float:
         found = ranking_scores(estimator, X, estimator.pos_label_)

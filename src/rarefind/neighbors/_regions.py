@@ -12,6 +12,7 @@ from rarefind._typing import Array, Bools, Floats, Ints
 from rarefind.metrics import CountMetric
 from rarefind.neighbors._ratio import scaled
 from rarefind.selection import best_threshold, folds
+from rarefind.selection._threshold import only
 
 # From so many rows on, k-means goes through samples of them.
 _MANY_ROWS = 20_000
@@ -90,9 +91,8 @@ class LocalScales(NamedTuple):
         for inside, outside in pairs:
             found = self.regions(rows.of(inside), n, seed)
             score[outside] = found.scale(rows.X[outside], rows.score[outside])
-        just_one = (np.nextafter(1.0, 0.0), 1.0)
         return best_threshold(
-            rows.positive, score, self.metric, sample_weight=rows.weight, bounds=just_one
+            rows.positive, score, self.metric, sample_weight=rows.weight, bounds=only(1.0)
         ).value
 
     def _tuned(self, centres: Floats, rows: HeldOut) -> Regions:

@@ -86,6 +86,11 @@ def best_threshold(
     return BestThreshold(threshold, *map(float, (values[j], tp[j], fp[j], fn[j], tn[j])))
 
 
+def only(threshold: float) -> tuple[float, float]:
+    """Bounds that leave one threshold, to ask :func:`best_threshold` what it is worth."""
+    return float(np.nextafter(threshold, -np.inf)), float(threshold)
+
+
 def place_cut(scores: Floats, values: Floats, bounds: tuple[float, float]) -> tuple[int, float]:
     """Choose among the cuts below none, the first, the first two… of the falling ``scores``.
 
