@@ -15,12 +15,22 @@ from rarefind.neighbors import (
     ME2Classifier,
     MLFPClassifier,
 )
+from rarefind.trees import MetaAPClassifier, MetaAPForestClassifier, TreeRankClassifier
 
 # scikit-learn lists the same check for its own TunedThresholdClassifierCV.
 _OWN_THRESHOLD = {
     "check_classifiers_train": (
         "the threshold is tuned or given, not where the probability is one half, "
         "so predict is not argmax of predict_proba"
+    ),
+}
+
+# Weights of trees are scaled to 1 a row on average, so that shrinkage and smoothing, which speak of
+# rows, do not depend on their unit; and rows repeated instead of weighted fall into several folds or
+# are drawn apart.
+_WEIGHTS = {
+    "check_sample_weight_equivalence_on_dense_data": (
+        "a row of weight 2 is one row to folds, bootstraps and the mean weight, a repeated one two"
     ),
 }
 
@@ -46,4 +56,19 @@ CHECKED: list[tuple[Any, dict[str, str]]] = [
     (KRNNClassifier(k=2, threshold="auto", distance="chebyshev"), {}),
     # It learns a distance for each row asked about: as few and as small ones as it can.
     (IMLClassifier(k=1, n_selected=2, max_rounds=1), {}),
+    (MetaAPClassifier(), _OWN_THRESHOLD | _WEIGHTS),
+    (MetaAPClassifier(2, 2, ties="leaf", threshold=None, prune=False, smoothing=1.0), _WEIGHTS),
+    (MetaAPClassifier("auto", 2, criterion="ap", order="ratio", scores="position"), _WEIGHTS),
+    (MetaAPClassifier(2, 2, target="precision_at_k", k="10%", splitter="histogram"), _WEIGHTS),
+    (TreeRankClassifier(), _WEIGHTS),
+    (
+        TreeRankClassifier(2, 3, threshold=None, prune=False),
+        {
+            "check_class_weight_classifiers": (
+                "scores are positions, so the first half of the leaves is positive by any weights"
+            )
+        },
+    ),
+    (MetaAPForestClassifier(10), _OWN_THRESHOLD | _WEIGHTS),
+    (MetaAPForestClassifier(10, ties="border", criterion="gini", threshold=0.5), _WEIGHTS),
 ]

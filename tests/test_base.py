@@ -21,8 +21,10 @@ def test_scikit_learn_agrees(estimator, check):
 
 def test_every_public_estimator_is_checked():
     import rarefind.neighbors
+    import rarefind.trees
 
-    public = [getattr(rarefind.neighbors, name) for name in rarefind.neighbors.__all__]
+    families = (rarefind.neighbors, rarefind.trees)
+    public = [getattr(family, name) for family in families for name in family.__all__]
     estimators = {thing for thing in public if isinstance(thing, type)}
     assert estimators == {type(estimator) for estimator, _ in CHECKED}
 

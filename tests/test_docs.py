@@ -16,6 +16,7 @@ import rarefind.plots
 import rarefind.rules
 import rarefind.search
 import rarefind.selection
+import rarefind.trees
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -53,6 +54,7 @@ _IN_PASSING = {"COUNT_METRIC_NAMES", "REGISTERED_SCORERS", "CountMetric", "DISTA
         rarefind.rules,
         rarefind.search,
         rarefind.selection,
+        rarefind.trees,
     ],
     ids=lambda package: package.__name__,
 )

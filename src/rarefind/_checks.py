@@ -17,15 +17,16 @@ def feature_names(estimator: Any) -> list[str]:
     return list(map(str, names))
 
 
-def refuse_missing(estimator: Any, X: Floats) -> None:
+def refuse_missing(estimator: Any, X: Floats, allow_nan: bool = False) -> None:
     """Name the first column with a value that is no number."""
-    bad = ~np.isfinite(X)
+    bad = np.isinf(X) if allow_nan else ~np.isfinite(X)
     if not bad.any():
         return
     column = int(bad.any(axis=0).argmax())
-    what = "NaN" if np.isnan(X[:, column]).any() else "inf"
+    what = "NaN" if np.isnan(X[bad[:, column], column]).any() else "inf"
+    taken = "finite numbers and NaN" if allow_nan else "finite numbers"
     raise ValueError(
         f"Column {feature_names(estimator)[column]!r} holds {what} in "
-        f"{int(bad[:, column].sum())} of {len(X)} rows: {type(estimator).__name__} takes finite "
-        "numbers only; fill the column (sklearn.impute.SimpleImputer) or leave it out."
+        f"{int(bad[:, column].sum())} of {len(X)} rows: {type(estimator).__name__} takes {taken} "
+        "only; fill the column (sklearn.impute.SimpleImputer) or leave it out."
     )

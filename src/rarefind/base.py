@@ -40,6 +40,8 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
 
     #: Whether ``fit`` also takes more than two classes.
     _many_classes = False
+    #: Whether rows may have holes (NaN).
+    _takes_holes = False
 
     classes_: Array
     pos_label_: Label
@@ -132,7 +134,7 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         X, y = validate_data(
             self, X, y, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2
         )
-        refuse_missing(self, X)
+        refuse_missing(self, X, self._takes_holes)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if self.classes_.size < 2:
@@ -168,7 +170,7 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     def _checked(self, X: Table) -> Floats:
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
-        refuse_missing(self, X)
+        refuse_missing(self, X, self._takes_holes)
         return X
 
     def _feature_names(self) -> list[str]:
@@ -177,4 +179,5 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = self._many_classes
+        tags.input_tags.allow_nan = self._takes_holes
         return tags

@@ -277,24 +277,68 @@ class TableModel(BaseEstimator):
     def _in_words(
         self, reason: Reason, row: pd.Series[Any], encoded: pd.Series[float]
     ) -> list[Condition]:
-        """Conditions on encoded columns as conditions on the table's own, each column once."""
+        """Conditions on encoded columns as conditions on the table's own, each once."""
         names = list(encoded.index)
         spoken: dict[str, Condition] = {}
         for condition in reason.because:
             index = names.index(condition.feature)
-            column, known = self.encoder_.describe(index, condition.value)
-            if column in spoken:
-                weight = spoken[column].weight + condition.weight
-                spoken[column] = replace(spoken[column], weight=weight)
-                continue
+            own = float(encoded.iloc[index])
             if condition.op == "≈":
-                own = self.encoder_.describe(index, encoded.iloc[index])[1]
-                text = self._likeness(column, row[column], own, known, reason)
+                found = self._alike(condition, index, own, row, reason)
+            elif self.encoder_._is_flag(index):
+                found = self._flagged(condition, index, own)
             else:
-                text = f"{column} {condition.op} {known}"
-            if text:
-                spoken[column] = replace(condition, feature=column, value=known, raw_unit_text=text)
-        return list(spoken.values())
+                found = self._bounded(condition, index)
+            name = found.feature
+            if name not in spoken:
+                spoken[name] = found
+                continue
+            weight = spoken[name].weight + condition.weight
+            both = _joined(spoken[name], found)
+            spoken[name] = replace(both, weight=weight)
+        return [condition for condition in spoken.values() if condition.raw_unit_text]
+
+    def _alike(
+        self, condition: Condition, index: int, own: float, row: pd.Series[Any], reason: Reason
+    ) -> Condition:
+        """What a row shares with the positives it is like; without a text where it is nothing."""
+        column, known = self.encoder_.describe(index, condition.value)
+        text = self._likeness(
+            column, row[column], self.encoder_.describe(index, own)[1], known, reason
+        )
+        return replace(condition, feature=column, value=known, raw_unit_text=text)
+
+    def _flagged(self, condition: Condition, index: int, own: float) -> Condition:
+        """Which level a row has, or has not."""
+        column, text = self.encoder_.describe(index, own)
+        if text.startswith("not "):
+            other = text.removeprefix("not ")
+            return replace(
+                condition,
+                feature=column,
+                op="not in",
+                value=(other,),
+                raw_unit_text=f"{column} not {other}",
+            )
+        return replace(
+            condition, feature=column, op="=", value=text, raw_unit_text=f"{column} = {text}"
+        )
+
+    def _bounded(self, condition: Condition, index: int) -> Condition:
+        """A number, date or frequency between bounds."""
+        if condition.value in ("missing", "present"):
+            column = self.encoder_.describe(index, 0.0)[0]
+            return replace(
+                condition, feature=column, raw_unit_text=f"{column} is {condition.value}"
+            )
+        whole = condition.value if condition.op == "between" else (condition.value,)
+        texts = tuple(self.encoder_.describe(index, float(value))[1] for value in whole)
+        name = _spoken_name(self.encoder_, index)
+        if condition.op == "between":
+            text = f"{texts[0]} < {name} <= {texts[1]}"
+            return replace(condition, feature=name, value=texts, raw_unit_text=text)
+        text = f"{name} {condition.op} {texts[0]}"
+        return replace(condition, feature=name, value=texts[0], raw_unit_text=text)
 
     def _likeness(self, column: str, value: Any, own: str, known: str, reason: Reason) -> str:
         """What a row shares with the positives it is like in a column; empty where it is nothing.
@@ -371,3 +415,18 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _joined(first: Condition, second: Condition) -> Condition:
+    """Two things said of one column as one: a level it has tells more than levels it has not."""
+    if first.op == "not in" and second.op == "not in":
+        others = (*first.value, *second.value)
+        text = f"{first.feature} not in {{{', '.join(others)}}}"
+        return replace(first, value=others, raw_unit_text=text)
+    return second if first.op == "not in" or not first.raw_unit_text else first
+
+
+def _spoken_name(encoder: TableEncoder, index: int) -> str:
+    """The column, or where an output is one of several parts of it, that part."""
+    name, column = encoder.get_feature_names_out()[index], encoder.original_columns_[index]
+    return column if name.endswith(": days") else str(name)

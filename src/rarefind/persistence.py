@@ -45,10 +45,13 @@ from rarefind.neighbors import (
 )
 from rarefind.neighbors._ellipsoids import Ellipsoid, TrainingRows
 from rarefind.neighbors._held_out import PointSet
-from rarefind.neighbors._ratio import Calibration
-from rarefind.neighbors._reasons import Reference
 from rarefind.neighbors._regions import Regions
 from rarefind.search import NeighborSearch
+from rarefind.selection._calibration import Calibration, Reference
+from rarefind.trees import MetaAPClassifier, MetaAPForestClassifier, TreeRankClassifier
+from rarefind.trees._graph import Conditions, MetaTree, OuterNodes
+from rarefind.trees._prune import CountedTree
+from rarefind.trees._ranker import Ranker
 
 __all__ = ["FORMAT", "Unsaved", "load", "save"]
 
@@ -252,6 +255,9 @@ _SAVED: dict[type, tuple[_Take, _Make]] = {
             KRNNClassifier,
             IMLClassifier,
             MLFP,
+            MetaAPClassifier,
+            MetaAPForestClassifier,
+            TreeRankClassifier,
         )
     },
     **{
@@ -261,6 +267,11 @@ _SAVED: dict[type, tuple[_Take, _Make]] = {
             Regions,
             Ellipsoid,
             TrainingRows,
+            MetaTree,
+            Conditions,
+            OuterNodes,
+            CountedTree,
+            Ranker,
             Calibration,
             Reference,
             FBeta,

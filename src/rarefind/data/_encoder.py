@@ -13,7 +13,14 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from rarefind._typing import Array, Floats, Table
-from rarefind.data._columns import Plan, from_state, to_state, value_text
+from rarefind.data._columns import (
+    BooleanPlan,
+    LevelsPlan,
+    Plan,
+    from_state,
+    to_state,
+    value_text,
+)
 from rarefind.data._frames import as_frame, has_names
 from rarefind.data._plan import Settings, UninformativeError, learn
 
@@ -221,6 +228,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 break
             first += len(plan.names)
         return plan.column, plan.describe(output_index - first, float(value))
+
+    def _is_flag(self, output_index: int) -> bool:
+        """Whether an output says yes or no: of a level, a boolean, or a hole."""
+        name = self.get_feature_names_out()[output_index]
+        column = self.original_columns_[output_index]
+        plan = self._plans[self.columns_.index(column)]
+        if isinstance(plan, LevelsPlan):
+            return not name.endswith(": frequency")
+        return isinstance(plan, BooleanPlan) or name.endswith(": missing")
 
     def describe_value(self, column: str, value: Any) -> str:
         """Say a value of a column of the table as :meth:`describe` would.

@@ -10,7 +10,7 @@ import numpy as np
 from rarefind._sklearn_compat import report_progress
 from rarefind._typing import ArrayLike, Bools, Floats, Ints, Table
 from rarefind.base import RareClassifier
-from rarefind.metrics import Cost, CountMetric, count_metric
+from rarefind.metrics import CountMetric
 from rarefind.neighbors._held_out import (
     Measure,
     PointSet,
@@ -20,24 +20,17 @@ from rarefind.neighbors._held_out import (
     out_of_fold,
     query,
 )
-from rarefind.neighbors._ratio import Calibration, TwoDistances
-from rarefind.neighbors._reasons import Reference, explain
+from rarefind.neighbors._ratio import TwoDistances
+from rarefind.neighbors._reasons import explain
 from rarefind.rules import Reason
 from rarefind.search import NeighborSearch
 from rarefind.selection import best_threshold, folds
-from rarefind.selection._threshold import only
+from rarefind.selection._calibration import Calibration, Reference
+from rarefind.selection._threshold import metric_of_counts, only
 
 # Scores that stand for infinite ones lie far above: a threshold near them would leave no digits to
 # the differences of all others.
 THRESHOLDS = (0.0, 1e3)
-
-
-def metric_of_counts(metric: Any) -> CountMetric:
-    """What a threshold maximises; rows that are held out have no costs of their own."""
-    chosen = count_metric(metric)
-    if isinstance(chosen, Cost) and chosen.per_row:
-        raise ValueError("Here a cost is one number; costs by row go to best_threshold.")
-    return chosen
 
 
 class NeighbourClassifier(RareClassifier):

@@ -14,9 +14,10 @@ from rarefind._typing import Bools, Floats, Ints
 from rarefind.metrics import CountMetric
 from rarefind.neighbors._classifier import THRESHOLDS
 from rarefind.neighbors._ellipsoids import Ellipsoid, TrainingRows
-from rarefind.neighbors._reasons import Reference, conditions
+from rarefind.neighbors._reasons import conditions
 from rarefind.rules import Reason, Similar
 from rarefind.selection import BestThreshold, best_threshold
+from rarefind.selection._calibration import Reference
 from rarefind.selection._threshold import evaluate, only
 
 _NEGATIVES_COMPARED = 3

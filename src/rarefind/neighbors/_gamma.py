@@ -17,15 +17,14 @@ from rarefind.neighbors._classifier import NeighbourClassifier
 from rarefind.neighbors._held_out import PointSet, query
 from rarefind.neighbors._plurality import best_class_scales, votes
 from rarefind.neighbors._ratio import (
-    Calibration,
     Scales,
     TwoDistances,
     best_scales,
     voters,
 )
-from rarefind.neighbors._reasons import Reference
 from rarefind.neighbors._sampling import resample
 from rarefind.search import DISTANCES, NeighborSearch
+from rarefind.selection._calibration import Calibration, Reference
 
 
 class GammaKNNClassifier(NeighbourClassifier):

@@ -19,7 +19,6 @@ from rarefind._sklearn_compat import report_progress, with_callbacks
 from rarefind._typing import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.base import RareClassifier
 from rarefind.metrics import CountMetric
-from rarefind.neighbors._classifier import metric_of_counts
 from rarefind.neighbors._covering import (
     Layers,
     Scored,
@@ -35,11 +34,11 @@ from rarefind.neighbors._ellipsoids import (
     TrainingRows,
     excluding_ellipsoids,
 )
-from rarefind.neighbors._ratio import Calibration
-from rarefind.neighbors._reasons import Reference
 from rarefind.neighbors._stability import EllipsoidBounds, stability_bounds
 from rarefind.rules import Reason
 from rarefind.selection import folds
+from rarefind.selection._calibration import Calibration, Reference
+from rarefind.selection._threshold import metric_of_counts
 
 # Tried in this order, in which each solution is a good start for the next.
 _QUANTILES = (0.002, 0.01, 0.05, 0.2)

@@ -12,26 +12,9 @@ from rarefind.neighbors._held_out import PointSet
 from rarefind.rules import Condition, Reason, Similar
 from rarefind.rules._reason import short
 from rarefind.search import feature_differences
+from rarefind.selection._calibration import Reference
 
 _CONDITIONS_SHOWN = 5
-
-
-class Reference(NamedTuple):
-    """Sorted scores of held-out rows, and the share of rows below each (one more for the end)."""
-
-    score: Floats
-    below: Floats
-
-    @classmethod
-    def of(cls, score: Floats, weight: Floats) -> Reference:
-        """Sort the held-out scores."""
-        order = np.argsort(score, kind="stable")
-        total = np.cumsum(weight[order])
-        return cls(score[order], np.append(0.0, total) / total[-1])
-
-    def rank(self, score: float) -> float:
-        """Share of the reference with a lower score."""
-        return float(self.below[np.searchsorted(self.score, score, side="left")])
 
 
 class _Neighbour(NamedTuple):

@@ -5,6 +5,7 @@ from rarefind.plots._comparison import ComparisonDisplay
 from rarefind.plots._ellipsoids import EllipsoidDisplay
 from rarefind.plots._histogram import ScoreHistogramDisplay
 from rarefind.plots._imbalance import ImbalanceDisplay
+from rarefind.plots._meta_tree import MetaTreeDisplay
 from rarefind.plots._regions import DecisionRegionDisplay
 from rarefind.plots._scales import ScaleMapDisplay
 from rarefind.plots._top import TopKDisplay
@@ -15,6 +16,7 @@ __all__ = [
     "DecisionRegionDisplay",
     "EllipsoidDisplay",
     "ImbalanceDisplay",
+    "MetaTreeDisplay",
     "ScaleMapDisplay",
     "ScoreHistogramDisplay",
     "TopKDisplay",

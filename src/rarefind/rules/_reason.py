@@ -18,7 +18,8 @@ class Condition:
     """
 
     feature: str
-    #: One of ``<``, ``<=``, ``>``, ``>=``, ``=``, ``in`` and ``≈`` (as in a known positive).
+    #: One of ``<``, ``<=``, ``>``, ``>=``, ``=``, ``in``, ``not in``, ``between`` (above the first
+    #: value, up to the second) and ``≈`` (as in a known positive); in rules with `` or missing``.
     op: str
     value: Any
     #: The condition in the words and units of the original table, where they are known.

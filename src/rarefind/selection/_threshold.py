@@ -86,6 +86,14 @@ def best_threshold(
     return BestThreshold(threshold, *map(float, (values[j], tp[j], fp[j], fn[j], tn[j])))
 
 
+def metric_of_counts(metric: Any) -> CountMetric:
+    """What a threshold maximises; rows that are held out have no costs of their own."""
+    chosen = count_metric(metric)
+    if isinstance(chosen, Cost) and chosen.per_row:
+        raise ValueError("Here a cost is one number; costs by row go to best_threshold.")
+    return chosen
+
+
 def only(threshold: float) -> tuple[float, float]:
     """Bounds that leave one threshold, to ask :func:`best_threshold` what it is worth."""
     return float(np.nextafter(threshold, -np.inf)), float(threshold)

@@ -1,0 +1,71 @@
+"""What held-out scores tell of new ones: a probability, and a rank among the known."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rarefind._typing import Bools, Floats
+
+
+class Reference(NamedTuple):
+    """Sorted scores of held-out rows, and the share of rows below each (one more for the end)."""
+
+    score: Floats
+    below: Floats
+
+    @classmethod
+    def of(cls, score: Floats, weight: Floats) -> Reference:
+        """Sort the held-out scores."""
+        order = np.argsort(score, kind="stable")
+        total = np.cumsum(weight[order])
+        return cls(score[order], np.append(0.0, total) / total[-1])
+
+    def rank(self, score: float) -> float:
+        """Share of the reference with a lower score."""
+        return float(self.below[np.searchsorted(self.score, score, side="left")])
+
+
+class Calibration(NamedTuple):
+    """Probability of the positive class from a score like odds: logistic in its logarithm.
+
+    Distances make the odds a power of their ratio, odds ∝ (D⁻/D⁺)^d, and the odds in a leaf are too
+    far from even by a power: log-odds are linear in log s. Slope and offset are fitted to held-out
+    rows.
+    """
+
+    slope: float
+    offset: float
+
+    def probability(self, score: Floats) -> Floats:
+        """Probability of the positive class; never falls where the score rises."""
+        return np.asarray(1 / (1 + np.exp(-(self.slope * _squash(score) + self.offset))))
+
+    @classmethod
+    def fit(cls, score: Floats, positive: Bools, weight: Floats) -> Calibration:
+        """Weighted logistic regression by Newton's method, with Platt's smoothed targets."""
+        p, n = weight[positive].sum(), weight[~positive].sum()
+        target = np.where(positive, (p + 1) / (p + 2), 1 / (n + 2))
+        x = np.column_stack([_squash(score), np.ones(score.size)])
+        beta = np.array([1.0, np.log((p + 1) / (n + 1))])
+        for _ in range(50):
+            fitted = 1 / (1 + np.exp(-np.clip(x @ beta, -500, 500)))
+            gradient = x.T @ (weight * (target - fitted))
+            hessian = (x * (weight * fitted * (1 - fitted) + 1e-10)[:, None]).T @ x
+            step = np.linalg.solve(hessian + 1e-9 * np.eye(2), gradient)
+            beta = beta + step / max(1.0, np.abs(step).max())
+            if np.abs(step).max() < 1e-8:
+                break
+        if beta[0] < 1e-3:  # the held-out rows rank no better than chance
+            return cls(1e-3, float(np.log((p + 1) / (n + 1))))
+        return cls(float(beta[0]), float(beta[1]))
+
+
+def _squash(score: Floats) -> Floats:
+    """log s, flattening beyond a ratio of a thousand: a copy of a known row is no certainty.
+
+    It is log((s + ε)/(1 + εs)) for ε = 1/1000, in a form that never falls by rounding.
+    """
+    end = 1e3
+    return np.asarray(np.log(end) + np.log1p(-(end - 1 / end) / (score + end)))

@@ -1,0 +1,100 @@
+"""What the tree classifiers share: rows with weights, levels and holes; threshold; probability."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rarefind._typing import Array, ArrayLike, Bools, Floats, Label, Table
+from rarefind.base import RareClassifier
+from rarefind.metrics import CountMetric
+from rarefind.rules import Condition, Reason
+from rarefind.selection import best_threshold
+from rarefind.selection._calibration import Calibration, Reference
+from rarefind.selection._threshold import metric_of_counts, only
+from rarefind.trees._training import TrainingRows, set_columns, training_weights
+
+
+class Start(NamedTuple):
+    """What a fit begins with."""
+
+    rows: TrainingRows
+    codes: Array  # the class of each row
+    own_weight: Floats  # without the weights of classes: what held-out rows are measured by
+    groups: Array | None
+
+
+class TreeClassifier(RareClassifier):
+    """Base of classifiers made of trees: scores are precisions, from 0 to 1."""
+
+    _takes_holes = True
+
+    class_weight: Any
+    categorical_features: Any
+    splitter: str
+    max_bins: int
+    threshold: Any
+    metric: Any
+    pos_label: Label
+    value_: float
+
+    def _start(
+        self, X: Table, y: ArrayLike, sample_weight: ArrayLike | None, groups: ArrayLike | None
+    ) -> Start:
+        """Check the rows and leave those without weight out."""
+        X, codes = self._start_fit(X, y, self.pos_label)
+        own = training_weights(X, codes, sample_weight, None)
+        weight = own
+        if self.class_weight is not None:
+            weight = training_weights(X, self.classes_[codes], sample_weight, self.class_weight)
+        used = weight > 0
+        if np.unique(codes[used]).size < 2:
+            raise ValueError("All rows with weight are of one class: learning needs two classes.")
+        is_set = set_columns(self.categorical_features, self._feature_names())
+        positive = self._is_positive(codes)[used]
+        self._holes: Bools = np.isnan(X).any(axis=0)
+        # Shrinkage and smoothing speak of rows, so a row weighs 1 on average.
+        weight = weight[used] / weight[used].mean()
+        rows = TrainingRows(X[used], positive, weight, is_set, self.splitter, self.max_bins)
+        kept_groups = None if groups is None else np.asarray(groups)[used]
+        return Start(rows, codes[used], own[used], kept_groups)
+
+    def _count_metric(self) -> CountMetric:
+        return metric_of_counts(self.metric)
+
+    def _holds_out(self, codes: Array) -> bool:
+        """Whether rows are held out for the threshold and the probabilities."""
+        alone = np.bincount(codes).min() < 2
+        return self.threshold == "auto" or (self.threshold is not None and not alone)
+
+    def _settle(self, score: Floats, positive: Bools, weight: Floats) -> None:
+        """Set the threshold, the probabilities and the ranks by the scores of held-out rows."""
+        bounds = (-np.inf, np.inf)
+        if self.threshold != "auto":
+            bounds = only(0.5 if self.threshold is None else float(self.threshold))
+        best = best_threshold(
+            positive, score, self._count_metric(), sample_weight=weight, bounds=bounds
+        )
+        self.threshold_, self.value_ = best.threshold, best.value
+        self._calibration: Calibration | None = Calibration.fit(_odds(score), positive, weight)
+        self._reference: Reference | None = Reference.of(score, weight)
+
+    def _settle_unseen(self) -> None:
+        """Without held-out rows: a row is positive where most of its leaf is."""
+        self.threshold_ = 0.5 if self.threshold is None else float(self.threshold)
+        self.value_ = np.nan
+        self._calibration, self._reference = None, None
+
+    def _reason(self, score: float, because: list[Condition]) -> Reason:
+        rank = None if self._reference is None else self._reference.rank(score)
+        return Reason(score, rank, because)
+
+    def _probability(self, X: Floats) -> Floats:
+        score = self._priority(X)
+        return score if self._calibration is None else self._calibration.probability(_odds(score))
+
+
+def _odds(score: Floats) -> Floats:
+    """Score as odds, at most a hundred to one: a pure leaf is no certainty."""
+    return np.asarray(score / (1.01 - score))

@@ -1,0 +1,299 @@
+"""What the classifiers made of one tree of trees share: growing, pruning, drawing, reasons."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from rarefind._sklearn_compat import report_progress
+from rarefind._typing import Bools, Floats, Ints, Table
+from rarefind.rules import Reason
+from rarefind.selection import folds
+from rarefind.trees._base import Start, TreeClassifier
+from rarefind.trees._borders import band_widths
+from rarefind.trees._columns import Columns
+from rarefind.trees._graph import MetaTree
+from rarefind.trees._graphviz import to_graphviz
+from rarefind.trees._meta import Plan, grow_meta_tree
+from rarefind.trees._paths import LeafRule, explain_path, leaf_ranks, to_conditions
+from rarefind.trees._prune import CountedTree, Shape, mean_of_folds, ranking_value
+from rarefind.trees._ranker import Ranker, shape_priorities
+from rarefind.trees._sql import to_sql
+from rarefind.trees._svg import to_svg
+from rarefind.trees._text import export_text
+
+#: Inner depths that ``inner_depth="auto"`` chooses among.
+INNER_DEPTHS = (1, 2, 3, 4, 6)
+MAX_INNER = 20
+
+
+class _Fold(NamedTuple):
+    """A tree that has not seen the rows held out."""
+
+    tree: MetaTree
+    width: Floats
+    counted: CountedTree
+    held: Ints
+    values: Floats  # what the ranking of the rows held out is worth, for each shape
+
+
+class MetaTreeClassifier(TreeClassifier):
+    """Base of classifiers made of one tree of trees.
+
+    A subclass says how it is grown (:meth:`_plan`), what held-out rows are to be ranked well for
+    (``_target``) and among which shapes to choose (:meth:`_shapes`).
+    """
+
+    inner_depth: Any
+    outer_depth: int
+    prune: bool
+    ties: str
+    cv: Any
+    random_state: Any
+    n_jobs: int | None
+    verbose: int
+
+    tree_: MetaTree
+    leaf_scores_: Floats
+    inner_depth_: int
+    outer_depth_: int
+    n_conditions_: int
+    n_leaves_: int
+
+    #: How leaves are scored: by smoothed precision or by position.
+    _scores: str
+    #: What the ranking of held-out rows is worth, and the share of them that will be checked.
+    _target: str
+    _share: float | None = None
+
+    @abstractmethod
+    def _plan(self, inner_depth: int, start: Start) -> Plan:
+        """How a tree is grown."""
+
+    @abstractmethod
+    def _smoothings(self) -> tuple[float, ...]:
+        """The smoothings to choose among."""
+
+    def _grow_and_prune(self, start: Start) -> None:
+        """Grow trees on folds and on all rows; keep the shape that held-out rows ask for."""
+        rows = start.rows
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        depths = self._inner_depths()
+        plans = [self._plan(depth, start) for depth in depths]
+        shapes = self._shapes()
+        pairs = self._pairs(start, seed, choices=len(plans) * len(shapes))
+        columns = rows.columns()
+        steps = len(pairs) * len(plans) + 1
+        with report_progress(self, "trees", steps, rows.X, start.codes, self.verbose) as step:
+            trees = self._grow_folds(start, columns, plans, shapes, pairs, seed, step)
+            chosen, shape = self._choose(trees, shapes)
+            plan = plans[chosen]
+            self._grown = grow_meta_tree(columns, rows.is_positive, rows.weight, plan, seed)
+            step()
+        self.n_rows_, self.inner_depth_ = start.codes.size, depths[chosen]
+        self._width = self._bands(self._grown, rows.X)
+        self._counted = [fold.counted for fold in trees[chosen]]
+        self._take_shape(shape)
+        if self._holds_out(start.codes):
+            self._settle(*self._held_out_scores(start, trees[chosen], shape))
+        else:
+            self._settle_unseen()
+
+    def _inner_depths(self) -> list[int]:
+        if isinstance(self.inner_depth, Integral):
+            return [int(self.inner_depth)]
+        depths = list(INNER_DEPTHS if self.inner_depth == "auto" else self.inner_depth)
+        if not depths or not all(depth in range(1, MAX_INNER + 1) for depth in depths):
+            raise ValueError(
+                f"inner_depth is a depth from 1 to {MAX_INNER}, several of them, or 'auto'; "
+                f"not {self.inner_depth!r}."
+            )
+        return [int(depth) for depth in depths]
+
+    def _pairs(self, start: Start, seed: int, choices: int) -> list[tuple[Ints, Ints]]:
+        """Folds, where there is something to choose by them."""
+        alone = np.bincount(start.codes).min() < 2
+        if not self._holds_out(start.codes) and (choices == 1 or alone):
+            return []
+        labels = self.classes_[start.codes]
+        return folds(start.rows.X, labels, self.cv, groups=start.groups, random_state=seed)
+
+    def _shapes(self) -> list[Shape]:
+        depths = range(self.outer_depth + 1) if self.prune else [self.outer_depth]
+        return [Shape(depth, m) for depth in depths for m in self._smoothings()]
+
+    def _grow_folds(
+        self,
+        start: Start,
+        columns: Columns,
+        plans: list[Plan],
+        shapes: list[Shape],
+        pairs: list[tuple[Ints, Ints]],
+        seed: int,
+        step: Callable[[], None],
+    ) -> list[list[_Fold]]:
+        """The trees of all folds, for each plan."""
+
+        def grow_fold(train: Ints, held: Ints) -> list[_Fold]:
+            train = np.sort(train)
+            part = start.rows.part(columns, train)
+            found = []
+            for plan in plans:
+                tree = grow_meta_tree(
+                    part, start.rows.is_positive[train], start.rows.weight[train], plan, seed
+                )
+                width = self._bands(tree, start.rows.X[train])
+                found.append(self._judge(start, tree, width, held, shapes))
+                step()
+            return found
+
+        grown = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
+            delayed(grow_fold)(train, held) for train, held in pairs
+        )
+        return [[fold[i] for fold in grown] for i in range(len(plans))]
+
+    def _choose(self, trees: list[list[_Fold]], shapes: list[Shape]) -> tuple[int, Shape]:
+        """The plan, and the shape, that rank held-out rows best: the first of equal ones."""
+        self.held_out_value_ = np.nan
+        if not trees[0]:
+            return 0, shapes[-1]
+        values = np.array([mean_of_folds([fold.values for fold in plan]) for plan in trees])
+        plan, shape = divmod(int(np.nanargmax(values)), len(shapes))
+        self.held_out_value_ = float(values[plan, shape])
+        return plan, shapes[shape]
+
+    def _judge(
+        self, start: Start, tree: MetaTree, width: Floats, held: Ints, shapes: list[Shape]
+    ) -> _Fold:
+        """See what a tree makes, in every shape, of the rows held out."""
+        X, positive, weight = (
+            start.rows.X[held],
+            start.rows.is_positive[held],
+            start.own_weight[held],
+        )
+        counted = CountedTree.of(tree, tree.apply(X), positive, weight)
+        values = [
+            ranking_value(score, weight, weight * positive, self._target, self._share)
+            for score in shape_priorities(tree, shapes, self._scores, width, X)
+        ]
+        return _Fold(tree, width, counted, held, np.array(values))
+
+    def _held_out_scores(
+        self, start: Start, trees: list[_Fold], shape: Shape
+    ) -> tuple[Floats, Bools, Floats]:
+        scores = [
+            Ranker.of(fold.tree, shape, self._scores, fold.width).priority(start.rows.X[fold.held])
+            for fold in trees
+        ]
+        held = np.concatenate([fold.held for fold in trees])
+        return np.concatenate(scores), start.rows.is_positive[held], start.own_weight[held]
+
+    def _bands(self, tree: MetaTree, X: Floats) -> Floats:
+        return band_widths(tree, X) if self.ties == "border" else np.empty(0)
+
+    def _take_shape(self, shape: Shape) -> None:
+        """Use the grown tree in this shape."""
+        self._ranker = Ranker.of(self._grown, shape, self._scores, self._width)
+        self.tree_, self.leaf_scores_ = self._ranker.tree, self._ranker.score
+        self.outer_depth_, self.smoothing_ = shape
+        self.n_conditions_ = self.tree_.conditions.feature.size
+        self.n_leaves_ = int(self.tree_.is_leaf.sum())
+
+    def _priority(self, X: Floats) -> Floats:
+        return self._ranker.priority(X)
+
+    def _explain(self, X: Floats) -> list[Reason]:
+        names, coded = self._feature_names(), self.tree_.coded(X)
+        return [
+            self._reason(float(score), explain_path(self.tree_, row, raw, names))
+            for raw, row, score in zip(X, coded, self._priority(X), strict=True)
+        ]
+
+    def apply(self, X: Table) -> Ints:
+        """Rank of the leaf each row falls in; leaf 1 is the first of the list.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        leaf = self.tree_.apply(self._checked(X))
+        return leaf_ranks(self.tree_, self.leaf_scores_)[leaf]
+
+    def export_text(self) -> str:
+        """The whole model as text: conditions, leaves, and what leads where.
+
+        With ``ties="border"`` each threshold has its band behind it, and the text says how bands
+        move a row within its leaf.
+
+        Returns
+        -------
+        str
+        """
+        check_is_fitted(self)
+        return export_text(self._ranker, self._feature_names())
+
+    def to_sql(self, table: str = "rows", dialect: str = "ansi") -> str:
+        """A query that gives each row of a table its priority, to the last bit.
+
+        With ``ties="border"`` it is several times longer, as it follows each row to all leaves that
+        it is near to; a tree with far more than a thousand conditions or leaves may be refused.
+
+        Parameters
+        ----------
+        table : str, default="rows"
+            The table, with a column for each feature by its name; a hole is NULL.
+        dialect : {"ansi", "sqlite", "duckdb", "postgresql", "mysql"}, default="ansi"
+            How names are quoted and numbers are written.
+
+        Returns
+        -------
+        str
+            All columns of the table, and ``priority``.
+        """
+        check_is_fitted(self)
+        return to_sql(self._ranker, self._feature_names(), dialect=dialect, table=table)
+
+    def to_graphviz(self) -> str:
+        """The model in the language of Graphviz, which need not be installed.
+
+        Returns
+        -------
+        str
+        """
+        return to_graphviz(*self._drawn(), holes=self._holes)
+
+    def to_svg(self) -> str:
+        """The model as a picture for a browser or a report.
+
+        Returns
+        -------
+        str
+        """
+        return to_svg(*self._drawn(), holes=self._holes)
+
+    def to_conditions(self) -> list[LeafRule]:
+        """The model as rules: every way to a leaf, its conditions merged, the first leaves first.
+
+        Returns
+        -------
+        list of LeafRule
+            Each row meets the conditions of one of them, if columns without missing values at fit
+            have none. Ties that near borders break are not in them.
+        """
+        return to_conditions(*self._drawn(), holes=self._holes)
+
+    def _drawn(self) -> tuple[MetaTree, Floats, list[str]]:
+        check_is_fitted(self)
+        return self.tree_, self.leaf_scores_, self._feature_names()

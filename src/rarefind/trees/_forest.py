@@ -1,0 +1,309 @@
+"""A forest of MetaAP trees, each grown on a bootstrap of the rows."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import _fit_context
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from rarefind._sklearn_compat import report_progress, with_callbacks
+from rarefind._typing import ArrayLike, Bools, Floats, Ints, Label, Table
+from rarefind.metrics import average_precision
+from rarefind.rules import Reason
+from rarefind.trees._base import Start, TreeClassifier
+from rarefind.trees._borders import band_widths
+from rarefind.trees._classifier import MAX_INNER
+from rarefind.trees._columns import Columns
+from rarefind.trees._criteria import CRITERIA
+from rarefind.trees._forest_reasons import explain_by_trees
+from rarefind.trees._meta import Plan, grow_meta_tree
+from rarefind.trees._prune import Shape
+from rarefind.trees._ranker import Ranker
+
+
+class MetaAPForestClassifier(TreeClassifier):
+    """The mean of many MetaAP trees: better at the top of the list than one, and not to be read.
+
+    Each tree is grown on a bootstrap that draws as many positives and as many negatives as there
+    are, so both are always in it. The rows a tree has not drawn are scored by it: these out-of-bag
+    scores set the threshold and the probabilities, and say how well the forest ranks.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    inner_depth : int, default=3
+        Depth of each inner tree.
+    outer_depth : int, default=6
+        Most levels of inner trees.
+    criterion : {"max-ap", "ap", "gini", "entropy", "auc"}, default="max-ap"
+        What a split of an inner tree is worth, as in :class:`MetaAPClassifier`.
+    order : {"precision", "ratio"}, default="precision"
+        The order of leaves before they are merged.
+    max_features : {"sqrt", "third"}, int, float or None, default="sqrt"
+        Columns that a split may choose among, drawn for each node: a number of them, a share, or
+        None for all.
+    shrinkage : float, default=5.0
+        As in :class:`MetaAPClassifier`.
+    smoothing : float, default=1.0
+        The precision of an outer node is drawn to that of its parent as if that many rows more had
+        the parent's.
+    ties : {"leaf", "border"}, default="leaf"
+        With ``"border"`` a tree gives a row the mean score of the leaves it is near to, as
+        :class:`MetaAPClassifier` does to break ties. The mean over many trees has few ties anyway.
+    min_samples_leaf : int, default=1
+        Fewest different rows on each side of a split.
+    class_weight, categorical_features, splitter, max_bins, metric, pos_label
+        As in :class:`MetaAPClassifier`.
+    threshold : "auto", float or None, default="auto"
+        The priority from which a row is predicted positive; ``"auto"`` takes the exact best for
+        ``metric`` on the out-of-bag scores, ``None`` is 0.5.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the bootstraps and of the columns drawn.
+    n_jobs : int, default=None
+        Trees grown and asked at the same time; the result is the same.
+    verbose : int, default=0
+        Above 0, show progress.
+
+    Attributes
+    ----------
+    trees_ : list of Ranker
+        The trees.
+    oob_scores_ : ndarray of shape (n,)
+        Mean score of each row of positive weight by the trees that have not drawn it; NaN where all
+        have.
+    oob_average_precision_ : float
+        Average precision of these.
+    threshold_ : float
+        The priority from which ``predict`` says positive.
+    value_ : float
+        ``metric`` on the out-of-bag scores at the threshold.
+    classes_, pos_label_, n_features_in_, feature_names_in_
+        As everywhere.
+
+    Notes
+    -----
+    With histograms the bins are cut once, by the labels of all rows; only where a split may lie is
+    known to a tree of the rows it has not drawn.
+
+    References
+    ----------
+    .. [1] R. Viola, "Highly Imbalanced Learning, Application to Fraud Detection", thesis,
+       Université de Lyon, 2022, chapter 4.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import train_test_split
+    >>> from rarefind.data import load_keel
+    >>> from rarefind.metrics import get_scorer
+    >>> from rarefind.trees import MetaAPForestClassifier
+    >>> X, y = load_keel("yeast6")
+    >>> train = train_test_split(X, y, stratify=y, test_size=0.3, random_state=0)
+    >>> model = MetaAPForestClassifier(random_state=0).fit(train[0], train[2])
+    >>> round(get_scorer("average_precision")(model, train[1], train[3]), 2)
+    0.69
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "inner_depth": [Interval(Integral, 1, MAX_INNER, closed="both")],
+        "outer_depth": [Interval(Integral, 0, 100, closed="both")],
+        "criterion": [StrOptions(set(CRITERIA))],
+        "order": [StrOptions({"precision", "ratio"})],
+        "max_features": [
+            StrOptions({"sqrt", "third"}),
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="right"),
+            None,
+        ],
+        "shrinkage": [Interval(Real, 0, None, closed="left")],
+        "smoothing": [Interval(Real, 0, None, closed="left")],
+        "ties": [StrOptions({"border", "leaf"})],
+        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "categorical_features": ["array-like", None],
+        "splitter": [StrOptions({"auto", "exact", "histogram"})],
+        "max_bins": [Interval(Integral, 2, None, closed="left")],
+        "threshold": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both"), None],
+        "metric": [str, callable],
+        "pos_label": "no_validation",
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    trees_: list[Ranker]
+    oob_scores_: Floats
+    oob_average_precision_: float
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        inner_depth: int = 3,
+        outer_depth: int = 6,
+        criterion: str = "max-ap",
+        order: str = "precision",
+        max_features: Any = "sqrt",
+        shrinkage: float = 5.0,
+        smoothing: float = 1.0,
+        ties: str = "leaf",
+        min_samples_leaf: int = 1,
+        class_weight: Any = None,
+        categorical_features: Any = None,
+        splitter: str = "auto",
+        max_bins: int = 512,
+        threshold: Any = "auto",
+        metric: Any = "f1",
+        pos_label: Label = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.inner_depth = inner_depth
+        self.outer_depth = outer_depth
+        self.criterion = criterion
+        self.order = order
+        self.max_features = max_features
+        self.shrinkage = shrinkage
+        self.smoothing = smoothing
+        self.ties = ties
+        self.min_samples_leaf = min_samples_leaf
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.splitter = splitter
+        self.max_bins = max_bins
+        self.threshold = threshold
+        self.metric = metric
+        self.pos_label = pos_label
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Table, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The rows; NaN is a missing value.
+        y : array-like of shape (n,)
+            The labels.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows, times how often a bootstrap draws them.
+
+        Returns
+        -------
+        self
+        """
+        start = self._start(X, y, sample_weight, None)
+        rng = check_random_state(self.random_state)
+        seeds = rng.randint(2**31 - 1, size=self.n_estimators)
+        columns, rows = start.rows.columns(), start.rows
+        plan = self._plan(start)
+        total, times = np.zeros(start.codes.size), np.zeros(start.codes.size)
+        self.trees_ = []
+        with report_progress(
+            self, "trees", self.n_estimators, rows.X, start.codes, self.verbose
+        ) as step:
+            grown = Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")(
+                delayed(self._grow)(start, columns, plan, int(seed)) for seed in seeds
+            )
+            for tree in grown:
+                self.trees_.append(tree.ranker)
+                total[tree.out_of_bag] += tree.score
+                times[tree.out_of_bag] += 1
+                step()
+        self.oob_scores_ = np.divide(total, times, out=np.full(times.size, np.nan), where=times > 0)
+        self._judge(start, times > 0)
+        return self
+
+    def _grow(self, start: Start, columns: Columns, plan: Plan, seed: int) -> _Bagged:
+        rows = start.rows
+        times = _bootstrap(rows.is_positive, np.random.RandomState(seed))
+        drawn, left_out = np.flatnonzero(times), np.flatnonzero(times == 0)
+        tree = grow_meta_tree(
+            columns.take(drawn), rows.is_positive[drawn], (times * rows.weight)[drawn], plan, seed
+        )
+        width = band_widths(tree, rows.X[drawn]) if self.ties == "border" else np.empty(0)
+        shape = Shape(self.outer_depth, float(self.smoothing))
+        ranker = Ranker.of(tree, shape, "precision", width)
+        return _Bagged(ranker, left_out, ranker.blended(rows.X[left_out]))
+
+    def _judge(self, start: Start, known: Bools) -> None:
+        """Threshold, probabilities and average precision by the out-of-bag scores."""
+        positive, weight = start.rows.is_positive[known], start.own_weight[known]
+        score = self.oob_scores_[known]
+        self.oob_average_precision_ = np.nan
+        if positive.any():
+            self.oob_average_precision_ = average_precision(positive, score, sample_weight=weight)
+        if positive.any() and not positive.all() and self._holds_out(start.codes):
+            self._settle(score, positive, weight)
+        elif self.threshold == "auto":
+            raise ValueError(
+                "No row of one class was left out by a tree, so there is nothing to tune the "
+                "threshold by: give more rows or trees, or a number for threshold."
+            )
+        else:
+            self._settle_unseen()
+
+    def _plan(self, start: Start) -> Plan:
+        return Plan(
+            self.inner_depth,
+            self.outer_depth,
+            self.criterion,
+            self.order,
+            "average_precision",
+            self.min_samples_leaf,
+            _number_of_columns(self.max_features, start.rows.X.shape[1]),
+            float(self.shrinkage),
+        )
+
+    def _priority(self, X: Floats) -> Floats:
+        scores = Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")(
+            delayed(tree.blended)(X) for tree in self.trees_
+        )
+        total = np.zeros(len(X))
+        for score in scores:  # always in the order of the trees, so that sums are the same
+            total += score
+        return total / len(self.trees_)
+
+    def _explain(self, X: Floats) -> list[Reason]:
+        names, trees = self._feature_names(), [ranker.tree for ranker in self.trees_]
+        coded = trees[0].coded(X)
+        return [
+            self._reason(float(score), explain_by_trees(trees, row, raw, names))
+            for raw, row, score in zip(X, coded, self._priority(X), strict=True)
+        ]
+
+
+class _Bagged(NamedTuple):
+    ranker: Ranker
+    out_of_bag: Ints
+    score: Floats  # of the rows out of bag
+
+
+def _bootstrap(is_positive: Bools, rng: np.random.RandomState) -> Floats:
+    """How often each row is drawn, as many positives and as many negatives as there are."""
+    times = np.zeros(is_positive.size)
+    for own in (np.flatnonzero(is_positive), np.flatnonzero(~is_positive)):
+        times += np.bincount(own[rng.randint(own.size, size=own.size)], minlength=times.size)
+    return times
+
+
+def _number_of_columns(wanted: Any, d: int) -> int:
+    if wanted is None:
+        return d
+    if wanted == "sqrt":
+        return max(1, int(np.sqrt(d)))
+    if wanted == "third":
+        return max(1, d // 3)
+    return min(d, int(wanted)) if isinstance(wanted, Integral) else max(1, int(wanted * d))

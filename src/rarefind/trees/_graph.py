@@ -1,0 +1,178 @@
+"""The model: a tree of trees whose leaves merge, so a graph of conditions.
+
+An outer node holds rows that stand together in the ranking. Its inner tree sends them to two outer
+nodes, the first of which goes ahead of the second; several leaves of the inner tree lead to each.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rarefind._numba import kernel
+from rarefind._typing import Array, Bools, Floats, Ints
+from rarefind.trees._columns import level_codes
+
+
+class Conditions(NamedTuple):
+    """The inner nodes of all inner trees, an entry each; those of one tree follow each other.
+
+    A condition that holds leads to ``left``, else to ``right``: to another condition, or to the
+    outer node ``-1 - left``. It is ``x <= threshold``, or that the level is in a set.
+    """
+
+    feature: Array  # int32
+    threshold: Floats  # NaN for a set, inf where it asks only whether there is a number
+    missing_left: Bools  # where a hole goes, and a level that is not known
+    set_number: Array  # int32, -1 for a number
+    left: Array  # int32
+    right: Array  # int32
+    sums: Floats  # (n, 3): rows, their weight, the weight of positives
+
+
+class OuterNodes(NamedTuple):
+    """The outer nodes, an entry each, parents before children; number 0 is the root."""
+
+    root: Array  # int32: its first condition, -1 for a leaf
+    first: Array  # int32: the child that is ranked ahead, -1 for a leaf
+    second: Array  # int32
+    parent: Array  # int32, -1 for the root
+    depth: Array  # int32
+    sums: Floats  # (n, 3), as of conditions
+
+
+class MetaTree(NamedTuple):
+    """A tree of trees."""
+
+    conditions: Conditions
+    nodes: OuterNodes
+    sets: Bools  # (sets, codes): whether a level goes left
+    levels: dict[int, Floats]  # the values of the levels, for the columns that hold levels
+
+    @property
+    def is_leaf(self) -> Bools:
+        """Which outer nodes are leaves."""
+        return np.asarray(self.nodes.root < 0)
+
+    def apply(self, X: Floats) -> Ints:
+        """The outer leaf of each row."""
+        c, rows = self.conditions, self.coded(X)
+        return _leaves(rows, *c[:-1], self.nodes.root, self.sets)
+
+    def coded(self, X: Floats) -> Floats:
+        """Rows with codes for levels, ready for the kernels."""
+        if not self.levels:
+            return np.require(X, requirements=["C", "W"])
+        X = np.array(X, order="C")
+        for j, values in self.levels.items():
+            X[:, j] = level_codes(X[:, j], values)
+        return X
+
+    def leaf_under(self, is_kept: Bools) -> Ints:
+        """For each outer node the leaf it belongs to when only the kept outer nodes are split."""
+        found = np.zeros(is_kept.size, dtype=np.intp)
+        for node in range(1, is_kept.size):
+            parent = self.nodes.parent[node]
+            whole = found[parent] == parent and is_kept[parent]
+            found[node] = node if whole else found[parent]
+        return found
+
+    def pruned(self, is_kept: Bools) -> Pruned:
+        """The tree with only the kept outer nodes split."""
+        leaf = self.leaf_under(is_kept & ~self.is_leaf)
+        old = np.flatnonzero(leaf == np.arange(leaf.size))
+        split = np.zeros(leaf.size, dtype=bool)
+        split[self.nodes.parent[old[1:]]] = True
+        kept = np.flatnonzero(split[_owners(self.nodes.root, self.conditions.feature.size)])
+        node, place = _numbers(old, leaf.size), _numbers(kept, self.conditions.feature.size)
+
+        conditions = Conditions._make(column[kept] for column in self.conditions)
+        nodes = OuterNodes._make(column[old] for column in self.nodes)
+        inside = split[old]
+        tree = MetaTree(
+            conditions._replace(
+                left=_renumbered(conditions.left, node, place),
+                right=_renumbered(conditions.right, node, place),
+            ),
+            nodes._replace(
+                root=np.where(inside, place[nodes.root], -1).astype(np.int32),
+                first=np.where(inside, node[nodes.first], -1).astype(np.int32),
+                second=np.where(inside, node[nodes.second], -1).astype(np.int32),
+                parent=node[nodes.parent],
+            ),
+            self.sets,
+            self.levels,
+        )
+        return Pruned(tree, old, kept)
+
+
+class Pruned(NamedTuple):
+    """A tree with fewer outer nodes, and the numbers its nodes and conditions had before."""
+
+    tree: MetaTree
+    nodes: Ints
+    conditions: Ints
+
+
+def _numbers(kept: Ints, n: int) -> Array:
+    """New number of each of ``n`` things when only some are kept; the last entry stands for -1."""
+    number = np.full(n + 1, -1, dtype=np.int32)
+    number[kept] = np.arange(kept.size)
+    return number
+
+
+def _renumbered(child: Array, node: Array, place: Array) -> Array:
+    """Children of conditions, which are conditions or outer nodes, by their new numbers."""
+    outer = -1 - node[np.where(child < 0, -1 - child, -1)]
+    return np.where(child >= 0, place[np.maximum(child, -1)], outer).astype(np.int32)
+
+
+def _owners(root: Array, n: int) -> Ints:
+    """The outer node of each condition."""
+    owner = np.empty(n, dtype=np.intp)
+    nodes = np.flatnonzero(root >= 0)
+    nodes = nodes[np.argsort(root[nodes])]
+    starts = root[nodes]
+    for node, start, stop in zip(nodes, starts, np.append(starts, n)[1:], strict=True):
+        owner[start:stop] = node
+    return owner
+
+
+@kernel
+def goes_left(
+    value: float, threshold: float, missing_left: bool, set_number: int, sets: Bools
+) -> bool:
+    """Whether a condition holds."""
+    if np.isnan(value):
+        return missing_left
+    if set_number >= 0:
+        return sets[set_number, int(value)]
+    return value <= threshold
+
+
+@kernel
+def _leaves(
+    X: Floats,
+    feature: Array,
+    threshold: Floats,
+    missing_left: Bools,
+    set_number: Array,
+    left: Array,
+    right: Array,
+    root: Array,
+    sets: Bools,
+) -> Ints:
+    """Send each row down the graph to its outer leaf."""
+    found = np.empty(X.shape[0], np.intp)
+    for i in range(X.shape[0]):
+        outer, at = 0, root[0]
+        while at >= 0:
+            value = X[i, feature[at]]
+            holds = goes_left(value, threshold[at], missing_left[at], set_number[at], sets)
+            at = left[at] if holds else right[at]
+            if at < 0:
+                outer = -1 - at
+                at = root[outer]
+        found[i] = outer
+    return found

@@ -1,0 +1,360 @@
+"""Paths through a tree of trees, as conditions that a person can read.
+
+A path is a list of condition numbers, each with whether it held. What all its conditions say about
+one feature is one thing: the numbers between two bounds, or some levels, and whether a hole can
+come along. A level that was not seen in training is treated as a hole by the tree, so also here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from rarefind._typing import Bools, Floats, Ints
+from rarefind.rules import Condition
+from rarefind.trees._graph import MetaTree, goes_left
+
+Path: TypeAlias = list[tuple[int, bool]]
+
+OR_MISSING = " or missing"
+
+
+def leaf_ranks(tree: MetaTree, score: Floats) -> Ints:
+    """The number of each outer leaf, 1 for the highest score; 0 for nodes that are no leaves."""
+    leaves = []
+    stack = [0]
+    while stack:
+        node = stack.pop()
+        if tree.is_leaf[node]:
+            leaves.append(node)
+        else:
+            stack += [int(tree.nodes.second[node]), int(tree.nodes.first[node])]
+    ranks = np.zeros(tree.nodes.root.size, dtype=np.intp)
+    ranked = np.array(leaves)[np.argsort(-score[leaves], kind="stable")]
+    ranks[ranked] = np.arange(1, len(leaves) + 1)
+    return ranks
+
+
+def ranked_leaves(tree: MetaTree, score: Floats) -> list[int]:
+    """The outer leaves from the highest score to the lowest."""
+    ranks = leaf_ranks(tree, score)
+    return [int(node) for node in np.argsort(ranks) if ranks[node] > 0]
+
+
+def plain(value: float) -> str:
+    """A number with all of its digits, but no ``.0``."""
+    return repr(float(value)).removesuffix(".0")
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What a path says about one feature: a value with ``low < x <= high``, one of the levels."""
+
+    missing: bool
+    low: float = -np.inf
+    high: float = np.inf
+    levels: Bools | None = None  # which levels can be, for a feature that has levels
+
+    @property
+    def value(self) -> bool:
+        """Whether there can be a value."""
+        return bool(self.low < self.high if self.levels is None else self.levels.any())
+
+    @property
+    def possible(self) -> bool:
+        return self.missing or self.value
+
+    @property
+    def any_value(self) -> bool:
+        """Whether every value is possible."""
+        if self.levels is not None:
+            return bool(self.levels.all())
+        return bool(np.isneginf(self.low) and np.isposinf(self.high))
+
+    def after(self, tree: MetaTree, number: int, holds: bool) -> _Known:
+        """What is known when a condition held, or did not."""
+        conditions = tree.conditions
+        missing = self.missing and bool(conditions.missing_left[number]) == holds
+        if self.levels is not None:
+            left = tree.sets[conditions.set_number[number], : self.levels.size]
+            return replace(self, missing=missing, levels=self.levels & (left == holds))
+        threshold = float(conditions.threshold[number])
+        if holds:
+            return replace(self, missing=missing, high=min(self.high, threshold))
+        return replace(self, missing=missing, low=max(self.low, threshold))
+
+
+def _unknown(tree: MetaTree, feature: int, missing: bool) -> _Known:
+    """What is known of a feature before any condition."""
+    levels = tree.levels.get(feature)
+    return _Known(missing, levels=None if levels is None else np.ones(levels.size, dtype=bool))
+
+
+def step(tree: MetaTree, number: int, holds: bool) -> int:
+    """Where a condition leads: to a condition, or to the outer node ``-1 - step``."""
+    side = tree.conditions.left if holds else tree.conditions.right
+    return int(side[number])
+
+
+def row_path(tree: MetaTree, row: Floats) -> Path:
+    """The conditions that a coded row meets, and whether they hold."""
+    c, path = tree.conditions, []
+    at = int(tree.nodes.root[0])
+    while at >= 0:
+        threshold, number = float(c.threshold[at]), int(c.set_number[at])
+        value = float(row[c.feature[at]])
+        holds = bool(goes_left(value, threshold, bool(c.missing_left[at]), number, tree.sets))
+        path.append((at, holds))
+        at = step(tree, at, holds)
+        if at < 0:
+            at = int(tree.nodes.root[-1 - at])
+    return path
+
+
+def path_leaf(tree: MetaTree, path: Path) -> int:
+    """The outer leaf at the end of a path."""
+    return -1 - step(tree, *path[-1]) if path else 0
+
+
+def all_paths(tree: MetaTree, most: int = 10_000, holes: Bools | None = None) -> list[Path]:
+    """Every path from the root to an outer leaf that some row can take.
+
+    Parameters
+    ----------
+    tree : MetaTree
+        The tree.
+    most : int, default=10_000
+        More paths than these are refused.
+    holes : ndarray of bool, default=None
+        Features that can have a hole or a new level; by default all.
+
+    Returns
+    -------
+    list of paths
+        In order: where a condition holds comes before where it does not.
+    """
+    paths: list[Path] = []
+    stack: list[tuple[int, Path, dict[int, _Known]]] = [(int(tree.nodes.root[0]), [], {})]
+    while stack:
+        at, path, known = stack.pop()
+        if at < 0:
+            paths.append(path)
+            if len(paths) > most:
+                raise ValueError(
+                    f"The tree has more than {most:,} paths from its root to its leaves: "
+                    "prune it, grow it less deep, or raise `most`."
+                )
+            continue
+        feature = int(tree.conditions.feature[at])
+        missing = holes is None or bool(holes[feature])
+        before = known.get(feature) or _unknown(tree, feature, missing)
+        for holds in (False, True):
+            after = before.after(tree, at, holds)
+            if after.possible:
+                to = step(tree, at, holds)
+                to = to if to >= 0 else int(tree.nodes.root[-1 - to])
+                stack.append((to, [*path, (at, holds)], {**known, feature: after}))
+    return paths
+
+
+def path_weights(tree: MetaTree, path: Path) -> Floats:
+    """What share each condition of a path has in where it leads.
+
+    A condition adds the change of the log-odds of a positive, smoothed by the base rate. Only
+    changes for the leaf's side count: upwards for a leaf above the base rate, else downwards.
+    """
+    nodes = tree.nodes.sums
+    prior = nodes[0, 2] / nodes[0, 1]
+    before = np.array([tree.conditions.sums[number] for number, _ in path]).reshape(-1, 3)
+    ends = [step(tree, number, holds) for number, holds in path]
+    after = [tree.conditions.sums[to] if to >= 0 else nodes[-1 - to] for to in ends]
+    change = _log_odds(np.array(after).reshape(-1, 3), prior) - _log_odds(before, prior)
+    _, weight, positive = nodes[path_leaf(tree, path)]
+    share = np.maximum(change if positive > prior * weight else -change, 0)
+    return share / share.sum() if share.sum() > 0 else np.full(len(path), 1 / max(1, len(path)))
+
+
+def _log_odds(sums: Floats, prior: float) -> Floats:
+    weight, positive = sums[:, 1], sums[:, 2]
+    return np.asarray(np.log((positive + prior) / (weight - positive + 1 - prior)))
+
+
+def merged(
+    tree: MetaTree,
+    path: Path,
+    names: list[str],
+    weights: Floats | None = None,
+    raw_row: Floats | None = None,
+    holes: Bools | None = None,
+) -> list[Condition]:
+    """The conditions of a path, one a feature, in the order in which the path meets them.
+
+    Parameters
+    ----------
+    tree : MetaTree
+        The tree.
+    path : list of (int, bool)
+        Condition numbers, and whether each held.
+    names : list of str
+        What the features are called.
+    weights : ndarray of shape (len(path),), default=None
+        Share of each condition; those on one feature are added.
+    raw_row : ndarray of shape (n_features,), default=None
+        The row that took the path. Without it the conditions are those of all rows that can.
+    holes : ndarray of bool, default=None
+        Without a row: features that can have a hole or a new level; by default all.
+
+    Returns
+    -------
+    list of Condition
+        With one of the ops ``<=``, ``>``, ``between`` (for ``low < x <= high``), ``in`` and
+        ``not in``, each also with `` or missing`` behind it, or ``=`` with the value ``"missing"``
+        or ``"present"``. A level that was not seen in training counts as missing.
+    """
+    known: dict[int, _Known] = {}
+    share: dict[int, float] = {}
+    for place, (number, holds) in enumerate(path):
+        feature = int(tree.conditions.feature[number])
+        if feature not in known:
+            missing = holes is None or bool(holes[feature])
+            known[feature] = _unknown(tree, feature, missing)
+        known[feature] = known[feature].after(tree, number, holds)
+        share[feature] = share.get(feature, 0.0) + (0.0 if weights is None else weights[place])
+    found = []
+    for feature, what in known.items():
+        name, levels = names[feature], tree.levels.get(feature)
+        if raw_row is not None:
+            condition = _of_row(name, what, levels, float(raw_row[feature]))
+        elif what.any_value and what.missing == (holes is None or bool(holes[feature])):
+            continue  # nothing is known
+        else:
+            condition = _condition(name, what, levels)
+        found.append(replace(condition, weight=float(share[feature])))
+    return found
+
+
+def _of_row(name: str, known: _Known, levels: Floats | None, value: float) -> Condition:
+    """What is known of a feature, in words that hold for a row with this value."""
+    if np.isnan(value):
+        return Condition(name, "=", "missing", f"{name} is missing")
+    if levels is not None and value not in levels:
+        return Condition(name, "=", value, f"{name} = {plain(value)}, a new level")
+    return _condition(name, replace(known, missing=False), levels)
+
+
+def _condition(name: str, known: _Known, levels: Floats | None) -> Condition:
+    """What is known of a feature."""
+    if not known.value:
+        new = "" if levels is None else " or new"
+        return Condition(name, "=", "missing", f"{name} is missing{new}")
+    if known.any_value:
+        return Condition(name, "=", "present", f"{name} is present")
+    if levels is None or known.levels is None:
+        condition = interval(name, known.low, known.high)
+    else:
+        condition = _levels(name, known.levels, levels)
+    if not known.missing:
+        return condition
+    new = "" if levels is None else " or new"
+    text = condition.raw_unit_text + OR_MISSING + new
+    return replace(condition, op=condition.op + OR_MISSING, raw_unit_text=text)
+
+
+def interval(name: str, low: float, high: float) -> Condition:
+    """The numbers above ``low`` and up to ``high``, of which one may be infinite."""
+    if np.isneginf(low):
+        return Condition(name, "<=", high, f"{name} <= {plain(high)}")
+    if np.isposinf(high):
+        return Condition(name, ">", low, f"{name} > {plain(low)}")
+    text = f"{plain(low)} < {name} <= {plain(high)}"
+    return Condition(name, "between", (low, high), text)
+
+
+def _levels(name: str, possible: Bools, levels: Floats) -> Condition:
+    if 2 * possible.sum() > levels.size:
+        others = tuple(levels[~possible].tolist())
+        return Condition(name, "not in", others, f"{name} not in {braced(others)}")
+    values = tuple(levels[possible].tolist())
+    text = f"= {plain(values[0])}" if len(values) == 1 else f"in {braced(values)}"
+    return Condition(name, "in", values, f"{name} {text}")
+
+
+def braced(values: tuple[float, ...]) -> str:
+    """Levels as a set."""
+    return "{" + ", ".join(map(plain, values)) + "}"
+
+
+def explain_path(tree: MetaTree, row: Floats, raw_row: Floats, names: list[str]) -> list[Condition]:
+    """The merged conditions that lead a row to its leaf, the weightiest first.
+
+    Parameters
+    ----------
+    tree : MetaTree
+        The tree.
+    row : ndarray of shape (n_features,)
+        The row with codes for levels, as of :meth:`MetaTree.coded`.
+    raw_row : ndarray of shape (n_features,)
+        The same with the values of the levels.
+    names : list of str
+        What the features are called.
+
+    Returns
+    -------
+    list of Condition
+    """
+    path = row_path(tree, row)
+    found = merged(tree, path, names, path_weights(tree, path), raw_row)
+    return sorted(found, key=lambda condition: -condition.weight)
+
+
+@dataclass(frozen=True)
+class LeafRule:
+    """One way into a leaf: a row for which all conditions hold has the leaf's score."""
+
+    #: Number of the leaf, 1 for that with the highest score.
+    leaf: int
+    score: float
+    conditions: list[Condition]
+
+    def __str__(self) -> str:
+        texts = [f"({c})" if c.op.endswith(OR_MISSING) else str(c) for c in self.conditions]
+        what = " and ".join(texts) or "every row"
+        return f"leaf {self.leaf} (score {self.score:.3g}): {what}"
+
+
+def to_conditions(
+    tree: MetaTree,
+    score: Floats,
+    names: list[str],
+    most: int = 10_000,
+    holes: Bools | None = None,
+) -> list[LeafRule]:
+    """The tree as rules, of which exactly one holds for each row.
+
+    Parameters
+    ----------
+    tree : MetaTree
+        The tree.
+    score : ndarray of shape (n_outer_nodes,)
+        Score of each outer node; those of leaves are used.
+    names : list of str
+        What the features are called.
+    most : int, default=10_000
+        More rules than these are refused.
+    holes : ndarray of bool, default=None
+        Features that can have a hole or a new level; by default all.
+
+    Returns
+    -------
+    list of LeafRule
+        The highest leaf first.
+    """
+    ranks = leaf_ranks(tree, score)
+    rules = []
+    for path in all_paths(tree, most, holes):
+        leaf = path_leaf(tree, path)
+        conditions = merged(tree, path, names, path_weights(tree, path), holes=holes)
+        rules.append(LeafRule(int(ranks[leaf]), float(score[leaf]), conditions))
+    return sorted(rules, key=lambda rule: rule.leaf)

@@ -1,0 +1,69 @@
+"""A tree of trees with scores: what ranks rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from rarefind._typing import Bools, Floats, Ints
+from rarefind.trees._borders import blended
+from rarefind.trees._graph import MetaTree
+from rarefind.trees._prune import Shape, leaves_at, node_scores
+
+
+class Ranker(NamedTuple):
+    """A tree in its shape, the score of each outer node, and bands to break ties by."""
+
+    tree: MetaTree
+    score: Floats
+    width: Floats  # half the band around each condition's threshold; empty where ties stay
+
+    @classmethod
+    def of(cls, grown: MetaTree, shape: Shape, scores: str, width: Floats) -> Ranker:
+        """Give a grown tree its shape; ``width`` is that of all its conditions, or empty."""
+        pruned = grown.pruned(grown.nodes.depth < shape.depth)
+        score = node_scores(grown.nodes, shape, scores)[pruned.nodes]
+        return cls(pruned.tree, score, width[pruned.conditions] if width.size else width)
+
+    def priority(self, X: Floats) -> Floats:
+        """Score of each row: that of its leaf, moved within the leaf's place by near borders."""
+        leaf = self.tree.apply(X)
+        if not self.width.size:
+            return self.score[leaf]
+        return moved_within(leaf, self.blended(X), self.score, self.tree.is_leaf)
+
+    def blended(self, X: Floats) -> Floats:
+        """Mean score of the leaves that each row is near to; of its own alone without bands."""
+        if not self.width.size:
+            return self.score[self.tree.apply(X)]
+        value = np.where(self.tree.is_leaf, self.score, 0.0)[:, None]
+        return blended(self.tree, X, self.width, value)[:, 0]
+
+
+def shape_priorities(
+    grown: MetaTree, shapes: list[Shape], scores: str, width: Floats, X: Floats
+) -> Iterator[Floats]:
+    """Priorities of the rows by a grown tree in each of several shapes, at little more than one."""
+    deepest = grown.apply(X)
+    score = [node_scores(grown.nodes, shape, scores) for shape in shapes]
+    is_leaf = [leaves_at(grown.nodes, shape.depth) for shape in shapes]
+    mean = np.empty((len(X), 0))
+    if width.size:
+        value = [np.where(leaf, own, 0.0) for leaf, own in zip(is_leaf, score, strict=True)]
+        mean = blended(grown, X, width, np.column_stack(value))
+    for i, shape in enumerate(shapes):
+        leaf = grown.leaf_under(grown.nodes.depth < shape.depth)[deepest]
+        yield moved_within(leaf, mean[:, i], score[i], is_leaf[i]) if width.size else score[i][leaf]
+
+
+def moved_within(leaf: Ints, mean: Floats, score: Floats, is_leaf: Bools) -> Floats:
+    """Move scores towards the mean of near leaves, less than half the way to the next leaf's."""
+    ranked = np.unique(score[is_leaf])
+    low = np.append(0.0, ranked)[np.searchsorted(ranked, score, side="left")][leaf]
+    high = np.append(ranked, 1.0)[np.searchsorted(ranked, score, side="right")][leaf]
+    own = score[leaf]
+    up = np.minimum(np.maximum(mean - own, 0) / np.maximum(1 - own, 1e-300), 1)
+    down = np.minimum(np.maximum(own - mean, 0) / np.maximum(own, 1e-300), 1)
+    return np.asarray(own + 0.49 * (up * (high - own) - down * (own - low)))
