@@ -26,8 +26,7 @@ _OWN_THRESHOLD = {
 }
 
 # Weights of trees are scaled to 1 a row on average, so that shrinkage and smoothing, which speak of
-# rows, do not depend on their unit; and rows repeated instead of weighted fall into several folds or
-# are drawn apart.
+# rows, do not depend on their unit; and repeated rows fall into several folds or are drawn apart.
 _WEIGHTS = {
     "check_sample_weight_equivalence_on_dense_data": (
         "a row of weight 2 is one row to folds, bootstraps and the mean weight, a repeated one two"

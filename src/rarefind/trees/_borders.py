@@ -29,7 +29,9 @@ def blended(tree: MetaTree, X: Floats, width: Floats, value: Floats) -> Floats:
     c, nodes = tree.conditions, tree.nodes
     end = _ends(nodes.root, c.feature.size)
     outer = (nodes.root, end, nodes.first, nodes.second)
-    kinds = (c.feature, c.threshold, 2.0 * width, c.missing_left, c.set_number)
+    with np.errstate(over="ignore"):
+        band = 2.0 * width
+    kinds = (c.feature, c.threshold, band, c.missing_left, c.set_number)
     sides = (_shares_at(tree, c.left), _shares_at(tree, c.right))
     return _blended(tree.coded(X), *kinds, *sides, *outer, tree.sets, np.ascontiguousarray(value))
 
