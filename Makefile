@@ -30,6 +30,8 @@ bench: $(VENV)/.bench
 	$(PY) benchmarks/neighbors.py
 	$(PY) benchmarks/me2.py
 	$(PY) benchmarks/metric_learn.py
+	$(PY) benchmarks/trees.py
+	$(PY) benchmarks/trees_speed.py
 	$(PY) benchmarks/search.py
 	$(PY) benchmarks/data.py
 

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -34,7 +36,7 @@ def test_rows_stay_within_the_place_of_their_leaf(model):
     priority, own = ranker.priority(X), ranker.score[ranker.tree.apply(X)]
     assert ((priority >= 0) & (priority <= 1)).all()
     ranked = np.unique(own)
-    for worse, better in zip(ranked, ranked[1:], strict=False):
+    for worse, better in pairwise(ranked):
         assert priority[own == worse].max() < priority[own == better].min()
         middle = (worse + better) / 2
         assert priority[own == worse].max() <= middle <= priority[own == better].min()

@@ -21,7 +21,8 @@ def band_widths(tree: MetaTree, X: Floats) -> Floats:
     """Half the band of each condition: how far the rows that come to it lie from it on average."""
     c = tree.conditions
     width = _mean_distances(tree.coded(X), *c[:-1], tree.nodes.root, tree.sets)
-    return np.minimum(width, _WIDEST)
+    # Three digits: people read them.
+    return np.array([float(f"{min(w, _WIDEST):.3g}") for w in width])
 
 
 def blended(tree: MetaTree, X: Floats, width: Floats, value: Floats) -> Floats:
