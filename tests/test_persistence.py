@@ -18,6 +18,7 @@ import rarefind
 from rarefind.metrics import AlertsAtMost, FBeta
 from rarefind.neighbors import GammaKNNClassifier
 from rarefind.persistence import FORMAT, Unsaved, load, save
+from rarefind.trees import MetaAPClassifier
 
 X, Y = make_classification(200, 5, weights=[0.85], random_state=0)
 ESTIMATORS = [estimator for estimator, _ in CHECKED] + [
@@ -175,6 +176,27 @@ def test_only_whole_models_of_ours_are_made(saved, tree):
         ValueError, match=r"no type of a rarefind|whole model|unknown kind|no fitted model"
     ):
         load(rewritten(saved, other))
+
+
+@pytest.mark.parametrize(
+    ("part", "column", "value"),
+    [
+        ("conditions", "feature", 99),
+        ("conditions", "left", 0),
+        ("conditions", "right", 10**6),
+        ("conditions", "left", -(10**6)),
+        ("conditions", "set_number", 7),
+        ("nodes", "root", 10**6),
+        ("nodes", "first", 0),
+        ("nodes", "second", 10**6),
+    ],
+)
+def test_trees_that_lead_nowhere_are_refused(tmp_path, part, column, value):
+    model = MetaAPClassifier(2, 2, prune=False, random_state=0).fit(X, Y)
+    getattr(getattr(model.tree_, part), column)[0] = value
+    save(model, tmp_path / "m")
+    with pytest.raises(ValueError, match="malformed|whole model"):
+        load(tmp_path / "m")
 
 
 def test_foreign_and_missing_files_are_refused(tmp_path):

@@ -49,6 +49,7 @@ from rarefind.neighbors._regions import Regions
 from rarefind.search import NeighborSearch
 from rarefind.selection._calibration import Calibration, Reference
 from rarefind.trees import MetaAPClassifier, MetaAPForestClassifier, TreeRankClassifier
+from rarefind.trees._base import TreeClassifier
 from rarefind.trees._graph import Conditions, MetaTree, OuterNodes
 from rarefind.trees._prune import CountedTree
 from rarefind.trees._ranker import Ranker
@@ -158,6 +159,9 @@ def _open(archive: zipfile.ZipFile) -> Any:
     model = _decode(json.loads(archive.read("model.json")), lambda n: _array(archive, n))
     if not isinstance(model, TableModel | RareClassifier) or not hasattr(model, "classes_"):
         raise _RefusedError("holds no fitted model.")
+    estimator = getattr(model, "estimator_", model)
+    if isinstance(estimator, TreeClassifier):
+        estimator._refuse_malformed()
     return model
 
 

@@ -119,7 +119,8 @@ def worth(criterion, rows, left, shrinkage=0.0):
 
 def useless(criterion, rows):
     precision = rows.weight[rows.positive].sum() / rows.weight.sum()
-    return {"max-ap": precision, "ap": 1.0, "auc": 0.5}.get(criterion, 0.0)
+    # The published criterion takes the best split, whatever it is worth.
+    return {"max-ap": precision, "ap": -1.0, "auc": 0.5}.get(criterion, 0.0)
 
 
 def partitions(column, is_set, cuts=None):

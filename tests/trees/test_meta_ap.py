@@ -101,11 +101,16 @@ def test_the_threshold_is_the_best_for_the_pooled_held_out_rows(metric, class_we
     ).fit(X, y, sample_weight=weight)
     pairs = folds_of(model, X, y)
     if class_weight is None:
-        score = np.concatenate(held_out_scores(model, X, y, pairs, weight))
+        scores = held_out_scores(model, X, y, pairs, weight)
     else:  # "balanced" is by all rows there
         own = weight * np.where(y, 1 / y.mean(), 1 / (1 - y.mean()))
-        plain = model.set_params(class_weight=None)
-        score = np.concatenate(held_out_scores(plain, X, y, pairs, own))
+        scores = held_out_scores(model.set_params(class_weight=None), X, y, pairs, own)
+    of_folds = [
+        average_precision(y[test], score, sample_weight=weight[test])
+        for score, (_, test) in zip(scores, pairs, strict=True)
+    ]
+    assert model.held_out_value_ == pytest.approx(np.mean(of_folds), rel=1e-9)
+    score = np.concatenate(scores)
     held = np.concatenate([test for _, test in pairs])
     measure = count_metric(metric)
 
@@ -345,6 +350,15 @@ def test_the_threshold_of_another_budget_is_the_best_for_held_out_leaves():
     assert f1(model.threshold_) == pytest.approx(model.value_)
 
 
+def test_a_budget_may_ask_for_no_split_at_all():
+    """Of labels by chance there is nothing to learn."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 2)), rng.random(120) < 0.2
+    model = MetaAPClassifier(2, 3, random_state=0).fit(X, y).refit_budget("50%")
+    assert budget_search(model, 0.5)[0] == model.outer_depth_ == 0
+    assert model.priority(X).tolist() == pytest.approx([y.mean()] * 120)
+
+
 def test_a_number_for_the_threshold_stays_with_another_budget():
     X, y = table()
     for threshold in (0.2, None):
@@ -356,7 +370,7 @@ def test_another_budget_needs_rows_held_out():
     X, y = table()
     model = MetaAPClassifier(2, 2, **PLAIN).fit(X, y)
     assert np.isnan(model.held_out_value_)
-    with pytest.raises(ValueError, match="^refit_budget asks held-out rows"):
+    with pytest.raises(ValueError, match=r"^refit_budget asks held-out rows"):
         model.refit_budget(10)
 
 

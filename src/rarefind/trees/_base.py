@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,8 @@ from rarefind.rules import Condition, Reason
 from rarefind.selection import best_threshold
 from rarefind.selection._calibration import Calibration, Reference
 from rarefind.selection._threshold import metric_of_counts, only
+from rarefind.trees._graph import refuse_malformed
+from rarefind.trees._ranker import Ranker
 from rarefind.trees._training import TrainingRows, set_columns, training_weights
 
 
@@ -85,6 +88,19 @@ class TreeClassifier(RareClassifier):
         self.threshold_ = 0.5 if self.threshold is None else float(self.threshold)
         self.value_ = np.nan
         self._calibration, self._reference = None, None
+
+    @abstractmethod
+    def _rankers(self) -> list[Ranker]:
+        """All trees that rank."""
+
+    def _refuse_malformed(self) -> None:
+        """Refuse what a file holds that no fit would make."""
+        for ranker in self._rankers():
+            refuse_malformed(ranker.tree, self.n_features_in_)
+            sizes = ranker.score.shape, ranker.width.shape
+            nodes, conditions = ranker.tree.nodes.root.size, ranker.tree.conditions.feature.size
+            if sizes not in (((nodes,), (conditions,)), ((nodes,), (0,))):
+                raise ValueError("A tree of the model has scores for another.")
 
     def _reason(self, score: float, because: list[Condition]) -> Reason:
         rank = None if self._reference is None else self._reference.rank(score)

@@ -60,8 +60,9 @@ class MetaTreeClassifier(TreeClassifier):
     n_jobs: int | None
     verbose: int
 
-    tree_: MetaTree
-    leaf_scores_: Floats
+    _grown: MetaTree
+    _width: Floats
+    _ranker: Ranker
     inner_depth_: int
     outer_depth_: int
     n_conditions_: int
@@ -201,10 +202,22 @@ class MetaTreeClassifier(TreeClassifier):
     def _take_shape(self, shape: Shape) -> None:
         """Use the grown tree in this shape."""
         self._ranker = Ranker.of(self._grown, shape, self._scores, self._width)
-        self.tree_, self.leaf_scores_ = self._ranker.tree, self._ranker.score
         self.outer_depth_, self.smoothing_ = shape
         self.n_conditions_ = self.tree_.conditions.feature.size
         self.n_leaves_ = int(self.tree_.is_leaf.sum())
+
+    @property
+    def tree_(self) -> MetaTree:
+        """The model: conditions and outer nodes."""
+        return self._ranker.tree
+
+    @property
+    def leaf_scores_(self) -> Floats:
+        """Score of each outer node of ``tree_``."""
+        return self._ranker.score
+
+    def _rankers(self) -> list[Ranker]:
+        return [self._ranker, Ranker(self._grown, np.empty(self._grown.is_leaf.size), self._width)]
 
     def _priority(self, X: Floats) -> Floats:
         return self._ranker.priority(X)

@@ -50,11 +50,11 @@ def split_value(
 
 @kernel
 def useless_value(criterion: int, p: float, w: float) -> float:
-    """Worth of a split that changes no precision."""
+    """Worth of a split that changes no precision; the published ``ap`` takes the best of any."""
     if criterion == 0:
         return p / w
     if criterion == 1:
-        return 1.0
+        return -1.0
     if criterion == 4:
         return 0.5
     return 0.0

@@ -267,6 +267,9 @@ class MetaAPForestClassifier(TreeClassifier):
             float(self.shrinkage),
         )
 
+    def _rankers(self) -> list[Ranker]:
+        return self.trees_
+
     def _priority(self, X: Floats) -> Floats:
         scores = Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")(
             delayed(tree.blended)(X) for tree in self.trees_

@@ -128,6 +128,51 @@ def _renumbered(child: Array, node: Array, place: Array) -> Array:
     return np.where(child >= 0, place[np.maximum(child, -1)], outer).astype(np.int32)
 
 
+def refuse_malformed(tree: MetaTree, n_features: int) -> None:
+    """Refuse a tree that kernels would leave, or circle in: files may come from anywhere."""
+    c, nodes = tree.conditions, tree.nodes
+    n, n_outer = c.feature.size, nodes.root.size
+    whole = (
+        all(column.shape == (n,) for column in c[:-1])
+        and all(column.shape == (n_outer,) for column in nodes[:-1])
+        and all(column.dtype == np.int32 for column in (*nodes[:-1], c.feature, c.set_number))
+        and c.left.dtype == c.right.dtype == np.int32
+        and c.missing_left.dtype == tree.sets.dtype == np.bool_
+        and n_outer > 0
+    )
+    if not whole or not _leads_on(tree, n_features):
+        raise ValueError("A tree of the model is malformed.")
+
+
+def _leads_on(tree: MetaTree, n_features: int) -> bool:
+    """Whether everything points to what is there, and always further on."""
+    c, nodes = tree.conditions, tree.nodes
+    n, outer = c.feature.size, np.arange(nodes.root.size)
+    split = nodes.root >= 0
+    children = nodes.first[split], nodes.second[split]
+    sizes = [tree.levels[j].size for j in c.feature[c.set_number >= 0].tolist()]
+    if not (
+        ((c.feature >= 0) & (c.feature < n_features)).all()
+        and (nodes.root < n).all()
+        and all(((child > outer[split]) & (child < outer.size)).all() for child in children)
+        and (nodes.parent < outer).all()
+        and (c.set_number < len(tree.sets)).all()
+        and all(size <= tree.sets.shape[1] for size in sizes)
+    ):
+        return False
+    owner = _owners(nodes.root, n)
+    if not np.isin(owner, outer[split]).all():
+        return False
+    for child in (c.left, c.right):
+        end = np.where(child < 0, -1 - child, 0)
+        to_child = (end == nodes.first[owner]) | (end == nodes.second[owner])
+        within = (child > np.arange(n)) & (child < n)
+        within &= owner[np.clip(child, 0, max(n - 1, 0))] == owner
+        if not np.where(child >= 0, within, to_child).all():
+            return False
+    return True
+
+
 def _owners(root: Array, n: int) -> Ints:
     """The outer node of each condition."""
     owner = np.empty(n, dtype=np.intp)
