@@ -66,7 +66,8 @@ def beside_sklearn(n: int) -> pd.DataFrame:
         ("one inner tree of depth 4, histogram", 4, grown_only(4, 1, "histogram", ties="leaf")),
         ("MetaAP 4 × 4, exact", 16, grown_only(4, 4, "exact")),
         ("MetaAP 4 × 4, histogram", 16, grown_only(4, 4, "histogram")),
-        ("`MetaAPClassifier()`: five folds, pruning, threshold", 16, MetaAPClassifier()),
+        ("MetaAP 4 × 4, with folds, pruning and threshold", 16, MetaAPClassifier(4, 4)),
+        ("`MetaAPClassifier()`: three inner depths", 16, MetaAPClassifier()),
     ]
     table = []
     for name, depth, model in cases:
@@ -205,7 +206,8 @@ def sizes_on_yeast6() -> pd.DataFrame:
         ("scikit-learn, entropy, depth 16", tree.node_count - tree.n_leaves, tree.n_leaves)
     )
     for name, model in (
-        ("MetaAP 4 × 4, not pruned", MetaAPClassifier(prune=False, random_state=0)),
+        ("MetaAP 4 × 4, not pruned", MetaAPClassifier(4, 4, prune=False, random_state=0)),
+        ("MetaAP 4 × 4", MetaAPClassifier(4, 4, random_state=0)),
         ("`MetaAPClassifier()`", MetaAPClassifier(random_state=0)),
     ):
         model.fit(X, y)

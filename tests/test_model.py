@@ -11,6 +11,8 @@ import rarefind
 from rarefind import TableModel
 from rarefind.data import read_table
 from rarefind.neighbors import GammaKNNClassifier
+from rarefind.rules import Condition, Reason
+from rarefind.trees import MetaAPClassifier, MetaAPForestClassifier, TreeRankClassifier
 
 
 def payments(n=300, seed=0):
@@ -267,3 +269,161 @@ def test_roles_that_cannot_be_are_refused(changes, message):
 def test_numbers_are_no_days(fitted):
     with pytest.raises(ValueError, match="when holds numbers"):
         fitted.rank(payments(20).assign(when=range(20)), 5, per="day")
+
+
+# Trees split on sets of levels ---------------------------------------------------------------
+
+
+def orders(n=600, seed=0):
+    """Two of five countries are risky, and there the large orders."""
+    rng = np.random.default_rng(seed)
+    country = rng.choice(["BE", "DE", "FR", "LU", "XX"], n).astype(object)
+    amount = rng.normal(50, 20, n).round(1)
+    risky = np.isin(country, ["BE", "XX"]) & (amount > 50)
+    table = pd.DataFrame(
+        {
+            "amount": amount,
+            "country": country,
+            "shop": rng.choice([f"shop {i}" for i in range(50)], n),
+            "member": rng.random(n) < 0.5,
+            "y": (risky ^ (rng.random(n) < 0.01)).astype(int),
+        }
+    )
+    table.loc[rng.choice(n, 10, replace=False), "amount"] = np.nan
+    table.loc[rng.choice(n, 10, replace=False), "country"] = None
+    return table
+
+
+TREES = [
+    MetaAPClassifier(random_state=0),
+    MetaAPForestClassifier(n_estimators=5, random_state=0),
+    TreeRankClassifier(random_state=0),
+]
+
+
+@pytest.fixture(scope="module", params=TREES, ids=lambda tree: type(tree).__name__)
+def any_tree(request):
+    return TableModel(request.param).fit(orders())
+
+
+@pytest.fixture(scope="module")
+def one_tree():
+    return TableModel(MetaAPClassifier(random_state=0)).fit(orders())
+
+
+def words(model, table, column="country"):
+    """What the reasons say of a column; empty where they say nothing."""
+    found = ([c for c in r.because if c.feature == column] for r in model.explain(table))
+    return [str(conditions[0]) if conditions else "" for conditions in found]
+
+
+def test_trees_are_given_the_levels(any_tree):
+    assert any_tree.encoder_.get_feature_names_out().tolist() == [
+        "amount",
+        "country",
+        "shop",
+        "member",
+    ]
+    assert any_tree.estimator_.categorical_features == ["country", "shop"]
+    assert any_tree.estimator.categorical_features is None, "the user's own stays as it is"
+
+
+def test_a_reason_names_the_set_of_levels_that_a_tree_splits_on(one_tree):
+    case = pd.DataFrame({"amount": 80.0, "country": ["XX", "BE"], "shop": "shop 1", "member": True})
+    for reason in one_tree.explain(case):
+        country = next(c for c in reason.because if c.feature == "country")
+        assert str(country) == "country in {BE, XX}"
+        assert (country.op, country.value) == ("in", ("BE", "XX"))
+
+
+def test_trees_rank_unseen_levels_and_holes_and_say_so(any_tree):
+    new = orders(200, seed=1)
+    order = np.argsort(-any_tree.priority(new), kind="stable")
+    assert new["y"].iloc[order[:20]].mean() > 0.7, "about a fifth of all rows are positive"
+    odd = new[:3].assign(country=["Atlantis", None, "LU"], amount=[80.0, 80.0, np.nan])
+    assert np.isfinite(any_tree.priority(odd)).all()
+    said = words(any_tree, odd)
+    assert said[0] in ("country = Atlantis, a new level", "")
+    assert said[1] in ("country is missing", "")
+    assert any(said)
+
+
+def test_a_saved_model_of_levels_ranks_and_explains_the_same(any_tree, tmp_path):
+    rarefind.save(any_tree, tmp_path / "model.rarefind")
+    again = rarefind.load(tmp_path / "model.rarefind")
+    new = orders(100, seed=1)
+    new.loc[:10, "country"] = "Atlantis"
+    assert again.priority(new).tobytes() == any_tree.priority(new).tobytes()
+    pd.testing.assert_frame_equal(again.rank(new, 10), any_tree.rank(new, 10), check_exact=True)
+    assert again.encoder_.level_outputs_ == ["country", "shop"]
+    assert again.estimator_.categorical_features == ["country", "shop"]
+
+
+def test_columns_of_levels_that_the_user_names_are_left_to_him():
+    tree = MetaAPClassifier(categorical_features=["member"], random_state=0)
+    model = TableModel(tree).fit(orders())
+    assert model.encoder_.level_outputs_ == []
+    assert "country = XX" in model.encoder_.get_feature_names_out()
+    assert model.estimator_.categorical_features == ["member"]
+    assert "country = XX" in words(model, orders(100, seed=1))
+
+
+def test_a_table_without_text_has_no_levels():
+    model = TableModel(MetaAPClassifier(random_state=0)).fit(orders()[["amount", "member", "y"]])
+    assert model.estimator_.categorical_features is None
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "op", "code", "text", "said"),
+    [
+        ("country", "XX", "in", (4.0,), "country = XX", ("=", "XX")),
+        ("country", "XX", "=", 4.0, "country = XX", ("=", "XX")),
+        ("country", "XX", "in", (0.0, 4.0), "country in {BE, XX}", ("in", ("BE", "XX"))),
+        ("country", "XX", "not in", (2.0,), "country not FR", ("not in", ("FR",))),
+        (
+            "country",
+            "XX",
+            "not in",
+            (1.0, 2.0),
+            "country not in {DE, FR}",
+            ("not in", ("DE", "FR")),
+        ),
+        ("country", "ZZ", "=", 5.0, "country = ZZ, a new level", ("=", "ZZ")),
+        ("country", None, "=", "missing", "country is missing", ("=", "missing")),
+        ("country", "XX", "=", "present", "country is present", ("=", "present")),
+        ("shop", "shop 1", "not in", (30.0,), "shop = a frequent value", ("=", "a frequent value")),
+        ("shop", "kiosk", "=", 30.0, "shop = kiosk, a rare or new level", ("=", "kiosk")),
+        ("shop", "kiosk", "in", (30.0,), "shop = kiosk, a rare or new level", ("=", "kiosk")),
+    ],
+)
+def test_numbers_of_levels_in_words(one_tree, column, value, op, code, text, said):
+    condition = spoken(one_tree, column, value, op, code)
+    assert str(condition) == text
+    assert (condition.op, condition.value) == said
+    assert condition.weight == 0.5
+
+
+def spoken(model, column, value, op, code):
+    """What the model makes of a condition of its trees, for a row with this value."""
+    table = orders(20).astype({column: object})[:1].assign(**{column: [value]})
+    reason = Reason(1.0, None, [Condition(column, op, code, weight=0.5)])
+    encoded = model._encode(table)
+    (condition,) = model._in_words(reason, table.iloc[0], encoded.iloc[0])
+    return condition
+
+
+@given(st.sets(st.integers(0, 30), min_size=2), st.sampled_from(["in", "not in"]), st.data())
+@settings(max_examples=25)
+def test_long_sets_are_cut_but_the_level_of_the_row_stays(one_tree, codes, op, data):
+    texts = [*one_tree.encoder_._level_codes(2).levels, "another value"]
+    levels = tuple(texts[code] for code in sorted(codes))
+    own = data.draw(st.sampled_from(levels))
+    value = "kiosk" if own == "another value" else own
+    condition = spoken(one_tree, "shop", value, op, tuple(map(float, sorted(codes))))
+    assert (condition.op, condition.value) == (op, levels)
+    shown = str(condition).removeprefix(f"shop {op} {{").removesuffix("}").split(", ")
+    more = [f"… {len(levels) - 5} more"] if len(levels) > 5 else []
+    assert shown[5:] == more
+    assert set(shown[:5]) <= set(levels)
+    assert own in shown
+    assert len(shown) == min(len(levels), 5) + len(more)

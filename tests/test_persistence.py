@@ -195,7 +195,7 @@ def test_trees_that_lead_nowhere_are_refused(tmp_path, part, column, value):
     model = MetaAPClassifier(2, 2, prune=False, random_state=0).fit(X, Y)
     getattr(getattr(model.tree_, part), column)[0] = value
     save(model, tmp_path / "m")
-    with pytest.raises(ValueError, match="malformed|whole model"):
+    with pytest.raises(ValueError, match=r"malformed|whole model"):
         load(tmp_path / "m")
 
 

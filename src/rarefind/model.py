@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rarefind._typing import Array, Floats, Label, Table
 from rarefind.data import TableEncoder, check_target
+from rarefind.data._columns import LevelCodesPlan
 from rarefind.data._frames import as_frame
 from rarefind.metrics import budget as checks_bought
 from rarefind.neighbors import GammaKNNClassifier
@@ -22,6 +23,8 @@ from rarefind.selection._labelled import Labelled
 
 __all__ = ["TableModel"]
 
+# Levels of a set that a reason names; of more, it says how many.
+_LEVELS_SHOWN = 5
 _PERIODS = {"hour": "h", "day": "D", "week": "W", "month": "M"}
 
 
@@ -31,7 +34,8 @@ class TableModel(BaseEstimator):
     Parameters
     ----------
     estimator : rarefind classifier, default=None
-        What learns; γk-NN by default.
+        What learns; γk-NN by default. Trees split text columns on sets of levels, unless their
+        ``categorical_features`` says otherwise.
     target : str, default="y"
         The column to predict, with two different values.
     positive : label, default=None
@@ -118,11 +122,9 @@ class TableModel(BaseEstimator):
             )
         if "pos_label" in estimator.get_params():
             estimator.set_params(pos_label=self.positive_)
-        # What takes holes as they are, trees, needs no scale; what measures distances needs both.
-        by_trees = get_tags(estimator).input_tags.allow_nan
-        self.encoder_ = TableEncoder(
-            missing="keep" if by_trees else "fill", scale=not by_trees, drop=self._no_features()
-        ).fit(frame)
+        self.encoder_ = _encoder_for(estimator).set_params(drop=self._no_features()).fit(frame)
+        if self.encoder_.level_outputs_:
+            estimator.set_params(categorical_features=self.encoder_.level_outputs_)
         groups = None if self.entity is None else _entity_codes(frame[self.entity])
         labels = frame[self.target].to_numpy()
         data = Labelled.of(self._encode(frame), labels, groups, self.positive_)
@@ -283,7 +285,10 @@ class TableModel(BaseEstimator):
         for condition in reason.because:
             index = names.index(condition.feature)
             own = float(encoded.iloc[index])
-            if condition.op == "≈":
+            plan = self.encoder_._level_codes(index)
+            if plan is not None:
+                found = self._levelled(condition, index, plan, own, row)
+            elif condition.op == "≈":
                 found = self._alike(condition, index, own, row, reason)
             elif self.encoder_._is_flag(index):
                 found = self._flagged(condition, index, own)
@@ -323,6 +328,32 @@ class TableModel(BaseEstimator):
         return replace(
             condition, feature=column, op="=", value=text, raw_unit_text=f"{column} = {text}"
         )
+
+    def _levelled(
+        self,
+        condition: Condition,
+        index: int,
+        plan: LevelCodesPlan,
+        own: float,
+        row: pd.Series[Any],
+    ) -> Condition:
+        """Which levels a row has one of, or none of, where a number stands for a level."""
+        if condition.value in ("missing", "present"):
+            return self._bounded(condition, index)
+        column, op = plan.column, condition.op
+        codes = condition.value if isinstance(condition.value, tuple) else (condition.value,)
+        levels = tuple(plan.describe(0, float(code)) for code in codes)
+        if op == "not in" and codes == (len(plan.levels),):
+            op, levels = "=", ("a frequent value",)
+        if op == "not in" or len(levels) > 1:
+            text = f"{column} {_set_text(op, levels, plan.describe(0, own))}"
+            return replace(condition, feature=column, value=levels, raw_unit_text=text)
+        level, new = levels[0], ""
+        if own >= len(plan.levels):
+            level = self.encoder_.describe_value(column, row[column])
+            new = ", a rare or new level" if plan.has_other else ", a new level"
+        text = f"{column} = {level}{new}"
+        return replace(condition, feature=column, op="=", value=level, raw_unit_text=text)
 
     def _bounded(self, condition: Condition, index: int) -> Condition:
         """A number, date or frequency between bounds."""
@@ -407,6 +438,30 @@ def _entity_codes(column: pd.Series[Any]) -> Array:
     nobody = codes < 0
     codes[nobody] = -1 - np.arange(nobody.sum())
     return codes
+
+
+def _encoder_for(estimator: Any) -> TableEncoder:
+    """How an estimator needs a table.
+
+    What takes holes as they are, trees, needs no scale and can split on sets of levels; what
+    measures distances needs holes filled and a scale.
+    """
+    if not get_tags(estimator).input_tags.allow_nan:
+        return TableEncoder(missing="fill", scale=True)
+    # Columns that a user names are those of the encoded table without numbers of levels.
+    by_sets = estimator.get_params().get("categorical_features", ()) is None
+    return TableEncoder(levels="code" if by_sets else "one-hot")
+
+
+def _set_text(op: str, levels: tuple[str, ...], own: str) -> str:
+    """``in`` or ``not in`` a set of levels; a long one is cut, and the row's own level stays."""
+    if len(levels) == 1:
+        return f"{op.removesuffix(' in')} {levels[0]}"
+    shown = list(levels)
+    if len(levels) > _LEVELS_SHOWN:
+        shown = sorted(levels, key=lambda level: level != own)[:_LEVELS_SHOWN]
+        shown.append(f"… {len(levels) - _LEVELS_SHOWN} more")
+    return f"{op} {{{', '.join(shown)}}}"
 
 
 def _is_number(text: str) -> bool:

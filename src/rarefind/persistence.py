@@ -51,7 +51,7 @@ from rarefind.selection._calibration import Calibration, Reference
 from rarefind.trees import MetaAPClassifier, MetaAPForestClassifier, TreeRankClassifier
 from rarefind.trees._base import TreeClassifier
 from rarefind.trees._graph import Conditions, MetaTree, OuterNodes
-from rarefind.trees._prune import CountedTree
+from rarefind.trees._prune import HeldOut
 from rarefind.trees._ranker import Ranker
 
 __all__ = ["FORMAT", "Unsaved", "load", "save"]
@@ -274,7 +274,7 @@ _SAVED: dict[type, tuple[_Take, _Make]] = {
             MetaTree,
             Conditions,
             OuterNodes,
-            CountedTree,
+            HeldOut,
             Ranker,
             Calibration,
             Reference,

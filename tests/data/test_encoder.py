@@ -14,7 +14,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from rarefind.data import TableEncoder
 
 
-@parametrize_with_checks([TableEncoder(), TableEncoder(missing="fill", scale=True)])
+@parametrize_with_checks(
+    [TableEncoder(), TableEncoder(missing="fill", scale=True), TableEncoder(levels="code")]
+)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -71,6 +73,8 @@ settings_of = st.fixed_dictionaries(
         "scale": st.booleans(),
         "max_levels": st.integers(1, 5),
     }
+) | st.fixed_dictionaries(
+    {"missing": st.just("keep"), "max_levels": st.integers(1, 5), "levels": st.just("code")}
 )
 
 
@@ -143,7 +147,13 @@ def test_the_state_is_json_and_gives_the_same_bits(data, params):
     assert again.transform(frame).tobytes() == encoder.transform(frame).tobytes()
     assert json.dumps(again.get_state()) == text
     assert again.get_params() == {**encoder.get_params(), "drop": []}
-    for name in ("columns_", "original_columns_", "dropped_", "n_features_in_"):
+    for name in (
+        "columns_",
+        "original_columns_",
+        "level_outputs_",
+        "dropped_",
+        "n_features_in_",
+    ):
         assert getattr(again, name) == getattr(encoder, name)
     names = encoder.get_feature_names_out()
     assert len(set(names)) == len(names)
@@ -164,8 +174,10 @@ def test_every_output_can_be_said_in_words(data, params):
             assert column == encoder.original_columns_[i]
             assert text
             own = encoder.describe_value(column, frame[column][row])
-            is_level = encoder.get_feature_names_out()[i].startswith(f"{column} = ")
-            assert not (is_level and value > 0) or text == own
+            name = encoder.get_feature_names_out()[i]
+            is_level = name.startswith(f"{column} = ") and value > 0
+            is_level |= name in encoder.level_outputs_ and text != "another value"
+            assert not is_level or text == own
 
 
 # What each kind becomes ----------------------------------------------------------------------
@@ -272,6 +284,76 @@ def test_many_levels_keep_the_frequent_ones_and_their_frequency():
     assert encoder.describe(2, 0.0) == ("city", "a frequent value")
     assert encoder.describe(4, 0.123) == ("city", "in 12.3% of rows")
     assert "Caen" not in json.dumps(encoder.get_state()), "a name seen once is not kept"
+
+
+def test_levels_can_be_numbers_and_unseen_ones_have_one_of_their_own():
+    table = pd.DataFrame({"country": ["FR", "BE", "FR", None], "member": ["yes", "no", "no", ""]})
+    encoder = TableEncoder(levels="code").fit(table)
+    assert encoder.get_feature_names_out().tolist() == ["country", "member"]
+    assert encoder.original_columns_ == ["country", "member"]
+    assert encoder.level_outputs_ == ["country"], "booleans stay 0 and 1"
+    new = pd.DataFrame({"country": ["FR", "XX", None, "NA", " BE ", "YY"], "member": "no"})
+    found = encoder.transform(new)
+    np.testing.assert_array_equal(found[:, 0], [1, 2, np.nan, np.nan, 0, 2])
+    np.testing.assert_array_equal(found[:, 1], 0)
+    said = [encoder.describe(0, code) for code in (0, 1.0, 2.0, np.nan)]
+    texts = ["BE", "FR", "another value", "missing"]
+    assert said == [("country", text) for text in texts]
+    assert encoder.describe_value("country", "XX") == "XX"
+    assert encoder.describe_value("country", None) == "missing"
+    assert TableEncoder().fit(table).level_outputs_ == []
+
+
+def test_of_many_levels_the_frequent_ones_have_a_number():
+    cities = ["Lyon"] * 4 + ["Nice"] * 3 + ["Brest"] * 2 + ["Caen", None]
+    table = pd.DataFrame({"city": cities, "name": [f"n{i}" for i in range(11)]})
+    encoder = TableEncoder(max_levels=2, levels="code").fit(table)
+    assert encoder.dropped_ == {"name": "different in every row"}
+    later = pd.DataFrame({"city": ["Lyon", "Nice", "Brest", "Caen", "Rome", None], "name": "n1"})
+    np.testing.assert_array_equal(encoder.transform(later)[:, 0], [0, 1, 2, 2, 2, np.nan])
+    assert encoder.describe(0, 2) == ("city", "another value")
+    assert encoder.describe_value("city", "Caen") == "Caen"
+    assert "Caen" not in json.dumps(encoder.get_state()), "a name seen once is not kept"
+    enough = TableEncoder(max_levels=4, levels="code").fit(table)
+    np.testing.assert_array_equal(enough.transform(later)[:, 0], [2, 3, 0, 1, 4, np.nan])
+
+
+@given(
+    st.lists(st.none() | st.sampled_from("abcdefgh"), min_size=2, max_size=30),
+    st.lists(st.none() | st.sampled_from("abcdefghij"), min_size=1, max_size=10),
+    st.integers(1, 9),
+)
+def test_numbers_of_levels_say_what_the_outputs_of_levels_say(known, later, max_levels):
+    known, later = (pd.DataFrame({"letter": letters, "n": 1}) for letters in (known, later))
+    known["n"] = range(len(known))
+    coded = TableEncoder(levels="code", max_levels=max_levels).fit(known)
+    single = TableEncoder(max_levels=max_levels).fit(known)
+    assert coded.dropped_ == single.dropped_
+    if "letter" not in coded.columns_:
+        return
+    names = [n for n in single.get_feature_names_out() if n.startswith("letter = ")]
+    code = coded.transform(later)[:, 0]
+    for place, name in enumerate(names):
+        np.testing.assert_array_equal(code == place, outputs(single, later)[name] == 1)
+    np.testing.assert_array_equal(np.isnan(code), later["letter"].isna())
+    assert np.nanmax(code, initial=0) <= len(names)
+
+
+def test_states_from_before_numbers_of_levels_open():
+    table = pd.DataFrame({"country": ["FR", "BE", "FR", None]})
+    encoder = TableEncoder().fit(table)
+    state = encoder.get_state()
+    del state["params"]["levels"]
+    again = TableEncoder.from_state(state)
+    assert again.get_params() == {**encoder.get_params(), "drop": []}
+    np.testing.assert_array_equal(again.transform(table), encoder.transform(table))
+
+
+@pytest.mark.parametrize("other", [{"scale": True}, {"missing": "fill"}])
+def test_numbers_of_levels_are_neither_filled_nor_scaled(other):
+    table = pd.DataFrame({"country": ["FR", "BE", "FR", None]})
+    with pytest.raises(ValueError, match="cannot be filled or scaled: use it with missing="):
+        TableEncoder(levels="code", **other).fit(table)
 
 
 def test_dates_become_parts_that_vary():
@@ -390,6 +472,10 @@ def test_a_file_read_with_other_types_still_finds_its_levels():
     assert found["member = Yes"].tolist() == [1, 0]
     assert found["member = no"].tolist() == [0, 1]
     assert found["code = 10"].tolist() == [1, 0]
+    coded = TableEncoder(levels="code").fit(table)
+    found = outputs(coded, pd.DataFrame({"member": [True, False], "code": [10.0, np.nan]}))
+    assert found["member"].tolist() == [0, 2]
+    np.testing.assert_array_equal(found["code"], [1, np.nan])
     categories = pd.DataFrame({"code": pd.Categorical([1, 2, 1])})
     assert TableEncoder().fit(categories).get_feature_names_out()[0] == "code = 1"
 
@@ -415,6 +501,11 @@ def test_outputs_never_share_a_name():
     table = pd.DataFrame({"a": ["x", "y", None], "a: missing": [1, 2, 3], "a = x": [3, 2, 1]})
     names = TableEncoder().fit(table).get_feature_names_out().tolist()
     assert names == ["a = x", "a = y", "a: missing", "a: missing (2)", "a = x (2)"]
+    days = ["2026-01-01", "2026-01-05", "2026-01-09"]
+    table = pd.DataFrame({"a": days, "a: days": ["x", "y", "x"]})
+    encoder = TableEncoder(levels="code").fit(table)
+    assert encoder.level_outputs_ == ["a: days (2)"]
+    assert encoder.level_outputs_[0] in encoder.get_feature_names_out()
 
 
 def test_frames_come_out_when_asked_for():

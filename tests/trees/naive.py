@@ -240,8 +240,9 @@ def path(tree, x):
         if np.isnan(value):
             holds = c.missing_left[at]
         elif number >= 0:
-            known = np.flatnonzero(tree.levels[c.feature[at]] == value)
-            holds = tree.sets[number, known[0]] if known.size else c.missing_left[at]
+            levels = tree.levels[c.feature[at]]
+            known = np.flatnonzero(levels == value)
+            holds = tree.sets[number, known[0] if known.size else levels.size + 1]
         at = c.left[at] if holds else c.right[at]
         if at < 0:
             outer = -1 - at

@@ -129,7 +129,11 @@ def test_numbers_and_levels_side_by_side():
     st.lists(st.integers(-3, 3).map(float), unique=True, max_size=6).map(sorted),
 )
 def test_codes_of_levels(column, levels):
-    expected = [levels.index(value) if value in levels else np.nan for value in column]
+    new = len(levels) + 1
+    expected = [
+        np.nan if np.isnan(value) else levels.index(value) if value in levels else new
+        for value in column
+    ]
     found = level_codes(np.array(column, dtype=float), np.array(levels, dtype=float))
     np.testing.assert_array_equal(found, expected)
 

@@ -9,7 +9,7 @@ from rarefind.metrics import average_precision
 from rarefind.selection import best_threshold
 from rarefind.trees import MetaAPClassifier, MetaAPForestClassifier
 from rarefind.trees import _forest as forest
-from rarefind.trees._forest import _bootstrap, _number_of_columns
+from rarefind.trees._forest import _number_of_columns, bootstrap
 from rarefind.trees._forest_reasons import _median, _typical
 from rarefind.trees._paths import interval, merged, path_weights, row_path
 
@@ -34,11 +34,35 @@ def drawn(model, positive):
 @given(st.integers(1, 30), st.integers(1, 30), st.integers(0, 10**6))
 def test_a_bootstrap_draws_as_many_of_each_class_as_there_are(p, n, seed):
     positive = np.random.default_rng(seed).permutation(np.arange(p + n) < p)
-    times = _bootstrap(positive, np.random.RandomState(seed))
+    times = bootstrap(positive, None, np.random.RandomState(seed))
     assert times[positive].sum() == p
     assert times[~positive].sum() == n
     if p + n > 20:
         assert (times == 0).any()
+
+
+@given(st.integers(2, 30), st.integers(1, 6), st.integers(0, 10**6))
+def test_a_bootstrap_draws_whole_groups_and_both_classes(n, n_groups, seed):
+    rng = np.random.default_rng(seed)
+    positive, groups = rng.random(n) < 0.3, rng.integers(0, n_groups, n)
+    positive[0], positive[1] = True, False
+    times = bootstrap(positive, groups, np.random.RandomState(seed))
+    assert times[positive].any()
+    assert times[~positive].any()
+    for group in np.unique(groups):
+        assert np.unique(times[groups == group]).size == 1
+
+
+def test_copies_in_a_group_do_not_vouch_for_each_other():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), rng.random(60) < 0.3
+    groups = np.repeat(np.arange(60), 6)
+    copies = X[groups] + 1e-6 * rng.normal(size=(360, 3))
+    forest = MetaAPForestClassifier(30, random_state=0)
+    alone = forest.fit(copies, y[groups]).oob_average_precision_
+    together = forest.fit(copies, y[groups], groups=groups).oob_average_precision_
+    assert alone > 0.9
+    assert together < 0.6
 
 
 def test_with_a_single_positive_every_tree_knows_it():
@@ -50,7 +74,7 @@ def test_with_a_single_positive_every_tree_knows_it():
     assert np.isnan(model.oob_scores_[11])
     assert np.isnan(model.oob_average_precision_)
     assert model.threshold_ == 0.5
-    with pytest.raises(ValueError, match="No row of one class was left out by a tree"):
+    with pytest.raises(ValueError, match="All rows of one class are in every tree"):
         MetaAPForestClassifier(8, random_state=0).fit(X, y)
 
 

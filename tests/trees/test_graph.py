@@ -5,15 +5,15 @@ from hypothesis import strategies as st
 from trees.naive import path, random_rows, tables
 
 from rarefind.trees._columns import read_columns
-from rarefind.trees._graph import Conditions, MetaTree, OuterNodes
+from rarefind.trees._graph import Conditions, MetaTree, OuterNodes, refuse_malformed
 from rarefind.trees._meta import Plan, grow_meta_tree
 
 
 def handmade():
     """Two outer levels: both sides of one inner split, and a level, lead to the same node.
 
-    0: x0 <= 1 ? (x1 in {5, 9} ? node 1 : node 2) : (x0 <= inf ? node 1 : node 2)
-    1: x1 in {9} ? node 3 : node 4
+    0: x0 <= 1 ? (x1 in {5, 9, hole} ? node 1 : node 2) : (x0 <= inf ? node 1 : node 2)
+    1: x1 in {9, new} ? node 3 : node 4
     """
     numbers = [[0, 1, 0, 1], [1.0, np.nan, np.inf, np.nan], [False, True, False, False]]
     feature, threshold, missing_left = (np.array(c) for c in numbers)
@@ -31,7 +31,7 @@ def handmade():
         *(np.array(c, dtype=np.int32) for c in [*nodes, [0, 1, 1, 2, 2]]),
         np.arange(15.0).reshape(5, 3),
     )
-    sets = np.array([[False, True, True, True], [False, False, True, False]])
+    sets = np.array([[0, 1, 1, 1, 0], [0, 0, 1, 0, 1]]) == 1
     return MetaTree(conditions, outer, sets, {1: np.array([2.0, 5.0, 9.0])})
 
 
@@ -42,7 +42,10 @@ def handmade():
         ([1.0, 9.0], 3),
         ([1.0, 2.0], 2),
         ([0.0, np.nan], 4),  # the hole is in the first set and not in the second
-        ([0.0, 7.0], 4),  # a level that is not known goes with the holes
+        ([0.0, 7.0], 2),  # a new level has a side of its own
+        ([2.0, 7.0], 3),
+        ([2.0, -7.0], 3),
+        ([2.0, np.inf], 3),
         ([2.0, 9.0], 3),
         ([2.0, 2.0], 4),
         ([np.nan, 9.0], 2),
@@ -112,6 +115,47 @@ def test_rows_are_sent_down_as_a_person_would(model, seed):
     np.testing.assert_array_equal(tree.apply(X), expected)
     np.testing.assert_array_equal(X, given_rows)
     assert tree.is_leaf[expected].all()
+
+
+@pytest.mark.parametrize("holes", [20, 70])
+@pytest.mark.parametrize("positive_holes", [True, False])
+def test_new_levels_go_with_most_rows_whatever_holes_do(holes, positive_holes):
+    X = np.append(np.full(holes, np.nan), np.arange(100 - holes) % 3)[:, None]
+    X = np.hstack([X, np.arange(100.0)[:, None] % 5])  # a column of more levels, which does nothing
+    is_set, weight = np.ones(2, dtype=bool), np.ones(100)
+    positive = np.isnan(X[:, 0]) == positive_holes
+    columns = read_columns(X, positive, is_set, "exact", 255)
+    plan = Plan(1, 1, "max-ap", "precision", "average_precision", 1, 2)
+    tree = grow_meta_tree(columns, positive, weight, plan, 0)
+    assert tree.conditions.feature.tolist() == [0]
+    hole, old, new = tree.apply(np.array([[np.nan, 0.0], [1.0, 0.0], [9.0, 0.0]]))
+    assert hole != old
+    assert new == (hole if holes > 50 else old)
+
+
+@given(grown(), st.integers(0, 99))
+def test_new_levels_go_with_at_least_half_of_the_weight(model, seed):
+    rows, tree = model
+    c = tree.conditions
+    X = np.where(rows.is_set, 1234.5, rows.X[seed % len(rows.X)])
+    met, _ = path(tree, X)
+    coded = tree.coded(rows.X)
+    came = {at: np.array([at in path(tree, x)[0] for x in rows.X]) for at in met}
+    for at in met:
+        if c.set_number[at] >= 0:
+            code = coded[came[at], c.feature[at]]
+            inside = tree.sets[c.set_number[at]][np.nan_to_num(code).astype(int)]
+            left = np.where(np.isnan(code), c.missing_left[at], inside)
+            weight = rows.weight[came[at]]
+            side = tree.sets[c.set_number[at], tree.levels[c.feature[at]].size + 1]
+            assert weight[left == side].sum() >= weight.sum() / 2 * (1 - 1e-9)
+
+
+def test_a_tree_without_room_for_new_levels_is_refused():
+    tree = handmade()
+    refuse_malformed(tree, 2)
+    with pytest.raises(ValueError, match="malformed"):
+        refuse_malformed(tree._replace(sets=tree.sets[:, :-1]), 2)
 
 
 @given(grown(), st.integers(0, 99))

@@ -14,7 +14,7 @@ from rarefind.metrics import average_precision, count_metric, precision_at_k
 from rarefind.selection import folds
 from rarefind.trees import MetaAPClassifier
 from rarefind.trees import _classifier as classifier
-from rarefind.trees._prune import SMOOTHINGS, Shape, ranking_value
+from rarefind.trees._prune import SMOOTHINGS
 
 # Nothing is chosen and nothing held out.
 PLAIN = {"prune": False, "smoothing": 1.0, "threshold": None}
@@ -220,10 +220,10 @@ def test_of_several_inner_depths_the_best_is_taken(given_as):
     np.testing.assert_array_equal(model.priority(X), alone.priority(X))
 
 
-def test_auto_chooses_among_five_inner_depths():
+def test_auto_chooses_among_three_inner_depths():
     X, y = table(120)
     auto = MetaAPClassifier("auto", 2, random_state=0).fit(X, y)
-    same = MetaAPClassifier((1, 2, 3, 4, 6), 2, random_state=0).fit(X, y)
+    same = MetaAPClassifier(np.array([1, 2, 4]), 2, random_state=0).fit(X, y)
     assert auto.held_out_value_ == same.held_out_value_
     assert auto.inner_depth_ == same.inner_depth_
 
@@ -272,40 +272,29 @@ def test_a_budget_can_change_the_first_cut():
     assert any(changed)
 
 
-@pytest.mark.parametrize("k", [12, 30])
+@pytest.mark.parametrize("k", [0.1, "20%"])
 def test_for_a_budget_the_held_out_value_is_precision_there(k):
-    X, y = table()
-    model = MetaAPClassifier(2, 3, target="precision_at_k", k=k, random_state=0).fit(X, y)
+    """Trees of folds are grown for the same share of their fewer rows."""
+    X, _ = table(250)
+    noisy = X[:, 0] + X[:, 1] + 0.7 * np.random.default_rng(1).normal(size=250)
+    y = noisy >= np.sort(noisy)[-40]  # so that folds, and shares of them, are whole numbers
+    model = MetaAPClassifier(
+        3, 2, target="precision_at_k", k=k, prune=False, ties="leaf", random_state=0
+    ).fit(X, y)
     pairs = folds_of(model, X, y)
+    share = 0.1 if k == 0.1 else 0.2
     by_hand = [
-        ranking_value(score, np.ones(test.size), y[test] * 1.0, "precision_at_k", k / y.size)
+        precision_at_k(y[test], score, share)
         for score, (_, test) in zip(held_out_scores(model, X, y, pairs), pairs, strict=True)
     ]
     assert model.held_out_value_ == pytest.approx(np.mean(by_hand), rel=1e-9)
 
 
 def budget_search(model, share):
-    """Depth, smoothing and value that find most positives in the first share of held-out rows."""
-    best = None
-    for depth in range(model.outer_depth + 1):
-        for m in SMOOTHINGS:
-            values = []
-            for counted in model._counted:
-                score, weight, positive = counted.table(Shape(depth, m), "precision").T
-                order = np.argsort(-score, kind="stable")
-                room, hits = share * weight.sum(), 0.0
-                for leaf in _tied(score, order):
-                    within = min(room, weight[leaf].sum())
-                    hits += within * positive[leaf].sum() / weight[leaf].sum()
-                    room -= within
-                values.append(hits / (share * weight.sum()))
-            if best is None or np.mean(values) > best[2] + 1e-12:
-                best = depth, m, np.mean(values)
-    return best
-
-
-def _tied(score, order):
-    return [order[score[order] == value] for value in np.unique(score)[::-1]]
+    """Which shape ranks best about the first share of held-out rows, and its precision there."""
+    around = [np.mean([fold[i].around(share) for fold in model._held_out]) for i in range(16)]
+    best = int(np.argmax(around))
+    return best, np.mean([fold[best].precision(share) for fold in model._held_out])
 
 
 @pytest.mark.parametrize("ties", ["leaf", "border"])
@@ -322,9 +311,8 @@ def test_another_budget_without_growing_again(monkeypatch, ties, tmp_path):
     monkeypatch.setattr(classifier, "grow_meta_tree", fail)
     for k in (6, "25%", 6):
         assert model.refit_budget(k) is model
-        share = 6 / 240 if k == 6 else 0.25
-        depth, m, value = budget_search(model, share)
-        assert (model.outer_depth_, model.smoothing_) == (depth, m)
+        best, value = budget_search(model, 6 / 240 if k == 6 else 0.25)
+        assert (model.outer_depth_, model.smoothing_) == (best // 4, SMOOTHINGS[best % 4])
         assert model.held_out_value_ == pytest.approx(value, rel=1e-9)
         assert model._grown is grown
         assert model.n_leaves_ == model.apply(X).max()
@@ -334,29 +322,23 @@ def test_another_budget_without_growing_again(monkeypatch, ties, tmp_path):
         assert loaded.threshold_ == model.threshold_
 
 
-def test_the_threshold_of_another_budget_is_the_best_for_held_out_leaves():
+@pytest.mark.parametrize("ties", ["leaf", "border"])
+def test_the_budget_a_model_was_grown_for_changes_nothing(ties):
     X, y = table(seed=4)
-    model = MetaAPClassifier(2, 3, random_state=0).fit(X, y).refit_budget(20)
-    shape = Shape(model.outer_depth_, model.smoothing_)
-    tables = np.concatenate([counted.table(shape, "precision") for counted in model._counted])
-    score, weight, positive = tables.T
-    assert weight.sum() == y.size
-
-    def f1(threshold):
-        alert = score >= threshold
-        return 2 * positive[alert].sum() / (weight[alert].sum() + positive.sum())
-
-    assert model.value_ == pytest.approx(max(map(f1, score)))
-    assert f1(model.threshold_) == pytest.approx(model.value_)
+    fixed = {"target": "precision_at_k", "k": 12, "random_state": 0, "ties": ties}
+    model = MetaAPClassifier(2, 3, **fixed).fit(X, y)
+    again = MetaAPClassifier(2, 3, **fixed).fit(X, y).refit_budget(12)
+    np.testing.assert_array_equal(again.priority(X), model.priority(X))
+    assert again.held_out_value_ == pytest.approx(model.held_out_value_, rel=1e-12)
+    assert again.threshold_ == pytest.approx(model.threshold_)
+    assert again.value_ == pytest.approx(model.value_)
 
 
-def test_a_budget_may_ask_for_no_split_at_all():
-    """Of labels by chance there is nothing to learn."""
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(120, 2)), rng.random(120) < 0.2
-    model = MetaAPClassifier(2, 3, random_state=0).fit(X, y).refit_budget("50%")
-    assert budget_search(model, 0.5)[0] == model.outer_depth_ == 0
-    assert model.priority(X).tolist() == pytest.approx([y.mean()] * 120)
+def test_another_budget_keeps_the_levels_of_a_tree_that_is_not_pruned():
+    X, y = table(seed=4)
+    model = MetaAPClassifier(2, 3, prune=False, random_state=0).fit(X, y)
+    for k in (3, 12, "50%"):
+        assert model.refit_budget(k).outer_depth_ == 3
 
 
 def test_a_number_for_the_threshold_stays_with_another_budget():

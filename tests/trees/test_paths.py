@@ -83,29 +83,36 @@ def by_hand(conditions, nodes, sets=((False,),), levels=None):
     )
 
 
-def small():
-    """Rows with alm over 0.3 and at most 0.5, or of color 3, are ahead; a hole in alm is not."""
+def small(missing=True, new=True):
+    """Rows with alm over 0.3 and at most 0.5, or of color 3, are ahead; a hole in alm is not.
+
+    A hole in color is, and so is a new color if asked for.
+    """
     conditions = [
         (0, 0.3, False, -1, 2, 1, (100, 100, 10)),
         (0, 0.5, False, -1, -2, -3, (40, 40, 8)),
-        (2, np.nan, True, 0, -2, -3, (60, 60, 2)),
+        (2, np.nan, missing, 0, -2, -3, (60, 60, 2)),
     ]
     nodes = [
         (0, 1, 2, -1, 0, (100, 100, 10)),
         (-1, -1, -1, 0, 1, (20, 20, 9)),
         (-1, -1, -1, 0, 1, (80, 80, 1)),
     ]
-    return by_hand(conditions, nodes, [[False, False, True, False, True]], {2: np.arange(1.0, 5)})
+    sets = [[False, False, True, False, missing, new]]
+    return by_hand(conditions, nodes, sets, {2: np.arange(1.0, 5)})
 
 
 def holds(condition, value, levels):
     """Whether a merged condition holds, by what its op and value are said to mean."""
-    missing = np.isnan(value) or (levels is not None and value not in levels)
-    if condition.op == "=":
-        return missing == (condition.value == "missing")
+    op, *others = condition.op.split(" or ")
+    said, missing = condition.value, np.isnan(value)
+    new = levels is not None and value not in levels and not missing
+    if (missing and "missing" in others) or (new and "new" in others):
+        return True
+    if op == "=":
+        return {"missing": missing, "present": not missing, "new": new}[said]
     if missing:
-        return condition.op.endswith(" or missing")
-    op, said = condition.op.removesuffix(" or missing"), condition.value
+        return False
     if op == "between":
         return said[0] < value <= said[1]
     return {
@@ -114,6 +121,17 @@ def holds(condition, value, levels):
         "in": lambda: value in said,
         "not in": lambda: value not in said,
     }[op]()
+
+
+def followed(rules, row, tree):
+    """The rules of which all conditions hold for a row."""
+
+    def all_hold(rule):
+        where = [NAMES.index(c.feature) for c in rule.conditions]
+        said = zip(rule.conditions, where, strict=True)
+        return all(holds(c, row[j], tree.levels.get(j)) for c, j in said)
+
+    return [rule for rule in rules if all_hold(rule)]
 
 
 def test_leaves_are_numbered_by_falling_score():
@@ -130,14 +148,7 @@ def test_every_row_satisfies_exactly_the_rule_of_its_leaf(case):
     rules = to_conditions(tree, score, names)
     assert [r.leaf for r in rules] == sorted(r.leaf for r in rules)
     for row, leaf in zip(X, tree.apply(X), strict=True):
-        found = [
-            rule
-            for rule in rules
-            if all(
-                holds(c, row[names.index(c.feature)], tree.levels.get(names.index(c.feature)))
-                for c in rule.conditions
-            )
-        ]
+        found = followed(rules, row, tree)
         assert [(r.score, r.leaf) for r in found] == [(score[leaf], leaf_ranks(tree, score)[leaf])]
 
 
@@ -161,6 +172,7 @@ def test_the_reasons_of_a_row_hold_for_it_and_their_shares_add_up(case):
                 continue
             assert holds(c, value, levels)
             assert ("missing" in str(c)) == np.isnan(value)
+            assert "new" not in str(c)
 
 
 @given(cases)
@@ -168,9 +180,13 @@ def test_the_reasons_of_a_row_hold_for_it_and_their_shares_add_up(case):
 def test_without_holes_no_rule_speaks_of_them(case):
     tree, score, X = tree_of(case)
     holes = np.zeros(X.shape[1], dtype=bool)
-    text = "\n".join(map(str, to_conditions(tree, score, NAMES, holes=holes)))
+    rules = to_conditions(tree, score, NAMES, holes=holes)
+    text = "\n".join(map(str, rules))
     assert "missing" not in text
     assert "present" not in text
+    X = X[~np.isnan(X).any(axis=1)]
+    for row, leaf in zip(X, tree.apply(X), strict=True):
+        assert [rule.score for rule in followed(rules, row, tree)] == [score[leaf]]
 
 
 def test_the_words_of_conditions():
@@ -179,7 +195,7 @@ def test_the_words_of_conditions():
     assert [str(rule) for rule in to_conditions(tree, score, NAMES)] == [
         "leaf 1 (score 0.45): alm <= 0.3 and (color = 3 or missing or new)",
         "leaf 1 (score 0.45): 0.3 < alm <= 0.5",
-        "leaf 2 (score 0.0125): alm <= 0.3 and color not in {3}",
+        "leaf 2 (score 0.0125): alm <= 0.3 and color in {1, 2, 4}",
         "leaf 2 (score 0.0125): (alm > 0.5 or missing)",
     ]
     rows = np.array([[0.4, 0, 3], [0.2, 0, 3], [0.2, 0, 9], [0.2, 0, np.nan], [np.nan, 0, 1]])
@@ -193,6 +209,54 @@ def test_the_words_of_conditions():
     assert said[3] == ["color is missing", "alm <= 0.3"]
     assert said[4] == ["alm is missing"]
     assert str(LeafRule(1, 0.5, [])) == "leaf 1 (score 0.5): every row"
+
+
+@pytest.mark.parametrize(
+    ("missing", "new", "yes", "no"),
+    [
+        (True, True, "color = 3 or missing or new", "color in {1, 2, 4}"),
+        (True, False, "color = 3 or missing", "color not in {3}"),
+        (False, True, "color = 3 or new", "color in {1, 2, 4} or missing"),
+        (False, False, "color = 3", "color not in {3} or missing"),
+    ],
+)
+def test_holes_and_new_levels_are_told_apart(missing, new, yes, no):
+    tree = small(missing, new)
+    (held,), (failed,) = (merged(tree, [(2, side)], NAMES) for side in (True, False))
+    assert [str(held), str(failed)] == [yes, no]
+    for value, goes in ((np.nan, missing), (9.0, new)):
+        assert holds(held, value, tree.levels[2]) == goes
+        assert holds(failed, value, tree.levels[2]) != goes
+    # A row of a known level hears the shorter side, of both kinds the same.
+    row = np.array([0.2, 0.0, 1.0])
+    said = explain_path(tree, tree.coded(row[None])[0], row, NAMES)
+    assert {str(c) for c in said} == {"alm <= 0.3", "color not in {3}"}
+
+
+@pytest.mark.parametrize(
+    ("missing", "new", "yes", "no"),
+    [
+        (False, False, "color in {1, 2}", "color is missing or new"),
+        (False, True, "color is present", "color is missing"),
+        (True, False, "color in {1, 2} or missing", "color is new"),
+    ],
+)
+def test_a_path_may_have_no_known_level(missing, new, yes, no):
+    nodes = [
+        (0, 1, 2, -1, 0, (9, 9, 2)),
+        (-1, -1, -1, 0, 1, (5, 5, 2)),
+        (-1, -1, -1, 0, 1, (4, 4, 0)),
+    ]
+    condition = (2, np.nan, missing, 0, -2, -3, (9, 9, 2))
+    tree = by_hand([condition], nodes, [[True, True, missing, new]], {2: np.array([1.0, 2.0])})
+    assert [str(merged(tree, [(0, side)], NAMES)[0]) for side in (True, False)] == [yes, no]
+    without = all_paths(tree, holes=np.zeros(3, dtype=bool))
+    assert without == ([[(0, True)]] if new else [[(0, True)], [(0, False)]])
+    rules = to_conditions(tree, np.array([0.0, 0.9, 0.1]), NAMES)
+    for value in (1.0, 2.0, 9.0, np.nan):
+        row = np.array([0.0, 0.0, value])
+        leaf = tree.apply(row[None])[0]
+        assert [rule.leaf for rule in followed(rules, row, tree)] == [leaf]
 
 
 def test_a_path_may_only_ask_whether_there_is_a_number():

@@ -1,15 +1,15 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
-from trees.naive import random_rows, tables
+from trees.naive import tables
 
 from rarefind.metrics import average_precision, precision_at_k
 from rarefind.trees._columns import read_columns
 from rarefind.trees._meta import Plan, grow_meta_tree
 from rarefind.trees._prune import (
-    CountedTree,
+    HeldOut,
     Shape,
     leaves_at,
     mean_of_folds,
@@ -32,7 +32,9 @@ def rankings(draw):
 
 
 def value_of(score, weight, positive, target, share=None):
-    return ranking_value(score, weight, weight * positive, target, share)
+    if target == "precision_at_k":
+        return HeldOut.of(score, weight, positive).precision(share)
+    return ranking_value(score, weight, positive, target)
 
 
 @given(rankings(), st.sampled_from([1.0, 0.37]))
@@ -56,22 +58,46 @@ def test_precision_at_k_is_that_of_a_share_of_the_weight(ranking, data):
         assert found == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize("target", ["average_precision", "roc_auc", "precision_at_k"])
 @given(rankings())
-def test_leaves_are_worth_as_much_as_their_rows(target, ranking):
+def test_held_out_rows_come_back_from_the_list(ranking):
     score, weight, positive = ranking
-    leaves = np.unique(score)
-    of_leaf = np.array([weight[score == leaf].sum() for leaf in leaves])
-    hits = np.array([weight[(score == leaf) & positive].sum() for leaf in leaves])
-    by_rows = value_of(score, weight, positive, target, 0.3)
-    assert ranking_value(leaves, of_leaf, hits, target, 0.3) == pytest.approx(by_rows, rel=1e-12)
+    held = HeldOut.of(score, weight, positive)
+    again, is_positive, of = held.rows()
+    for cut in np.unique(score):
+        for kind in (True, False):
+            expected = weight[(score == cut) & (positive == kind)].sum()
+            assert of[(again == cut) & (is_positive == kind)].sum() == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("target", ["average_precision", "roc_auc", "precision_at_k"])
+def test_of_a_long_list_the_first_places_are_kept_and_the_rest_is_near():
+    rng = np.random.default_rng(0)
+    score, positive = rng.normal(size=20_000), rng.random(20_000) < 0.1
+    held = HeldOut.of(score, np.ones(20_000), positive)
+    assert held.score.size <= 512
+    assert (held.weight[-1], held.positive[-1]) == (20_000, positive.sum())
+    for k, tolerance in ((1, 1e-12), (17, 1e-12), (200, 1e-12), (3_000, 0.01), (20_000, 1e-12)):
+        exact = precision_at_k(positive, score, k)
+        assert held.precision(k / 20_000) == pytest.approx(exact, abs=tolerance)
+
+
+def test_around_a_budget_is_the_mean_of_budgets_from_half_to_twice():
+    held = HeldOut.of(np.arange(8.0)[::-1], np.ones(8), np.array([1, 1, 0, 1, 0, 0, 0, 0]) == 1)
+    shares = 0.25 * 2.0 ** np.array([-1, -0.5, 0, 0.5, 1])
+    assert held.around(0.25) == pytest.approx(np.mean([held.precision(s) for s in shares]))
+    assert held.precision(0.25) == 1.0
+    assert held.around(0.25) < 1.0
+
+
+@pytest.mark.parametrize("target", ["average_precision", "roc_auc"])
 @pytest.mark.parametrize("positive", [True, False])
 def test_of_one_class_no_ranking_is_worth_anything(target, positive):
     only = np.full(3, positive)
     assert np.isnan(value_of(np.array([1.0, 2.0, 2.0]), np.ones(3), only, target, 0.5))
+
+
+def test_some_fold_must_hold_out_both_classes():
+    with pytest.raises(ValueError, match="No fold holds out rows of both classes"):
+        mean_of_folds([np.array([np.nan]), np.array([np.nan])])
 
 
 def test_folds_of_one_class_do_not_count_in_the_mean():
@@ -128,25 +154,3 @@ def test_leaves_at_a_depth_are_those_of_the_pruned_tree(model, depth):
     small, old, _ = tree.pruned(tree.nodes.depth < depth)
     np.testing.assert_array_equal(np.flatnonzero(leaves_at(tree.nodes, depth)), old[small.is_leaf])
     np.testing.assert_array_equal(np.sort(left_to_right(tree.nodes, depth)), old[small.is_leaf])
-
-
-@pytest.mark.parametrize("scores", ["precision", "position"])
-@given(grown(), st.integers(0, 99))
-@settings(max_examples=60)
-def test_a_table_counts_the_held_out_rows_of_each_leaf(scores, model, seed):
-    rows, tree = model
-    held = random_rows(seed, 15, ["ties"] * rows.X.shape[1])
-    counted = CountedTree.of(tree, tree.apply(held.X), held.positive, held.weight)
-    for depth in range(6):
-        shape = Shape(depth, 2.0)
-        small, old, _ = tree.pruned(tree.nodes.depth < depth)
-        leaf = small.apply(held.X)
-        expected = [
-            (
-                node_scores(tree.nodes, shape, scores)[old[node]],
-                held.weight[leaf == node].sum(),
-                held.weight[(leaf == node) & held.positive].sum(),
-            )
-            for node in np.unique(leaf)
-        ]
-        np.testing.assert_allclose(counted.table(shape, scores), expected, rtol=1e-9, atol=1e-12)

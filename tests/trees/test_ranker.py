@@ -25,7 +25,7 @@ def rankers(draw):
     shape = Shape(draw(st.integers(0, 4)), draw(st.sampled_from([0.0, 1.0, 64.0])))
     scores = draw(st.sampled_from(["precision", "position"]))
     rng = np.random.default_rng(draw(st.integers(0, 999)))
-    width = band_widths(tree, rows.X) * draw(st.sampled_from([0.3, 1.0, 5.0]))
+    width = band_widths(tree, rows.X, rows.weight) * draw(st.sampled_from([0.3, 1.0, 5.0]))
     moved = rows.X + rng.normal(size=rows.X.shape) * (rng.random(rows.X.shape) < 0.5)
     return Ranker.of(tree, shape, scores, width), np.concatenate([rows.X, moved])
 
@@ -100,7 +100,7 @@ def test_ties_are_broken_by_borders_and_stay_without_them():
     plan = Plan(2, 2, "max-ap", "precision", "average_precision", 1, 2, 5.0)
     tree = grow_meta_tree(columns, rows.positive, rows.weight, plan, 0)
     tied = Ranker.of(tree, Shape(2, 1.0), "precision", np.empty(0))
-    broken = Ranker.of(tree, Shape(2, 1.0), "precision", band_widths(tree, rows.X))
+    broken = Ranker.of(tree, Shape(2, 1.0), "precision", band_widths(tree, rows.X, rows.weight))
     assert np.unique(tied.priority(rows.X)).size == tied.tree.is_leaf.sum() <= 4
     np.testing.assert_array_equal(tied.blended(rows.X), tied.priority(rows.X))
     assert np.unique(broken.priority(rows.X)).size > 40

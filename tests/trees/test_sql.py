@@ -112,7 +112,7 @@ def large(n, inner, outer, smoothing=1.0):
     """A ranker with bands grown as far as it goes."""
     rows = random_rows(3, n, ["numbers", "levels", "numbers"], "ones")
     tree, _ = grown(rows, inner, outer, "entropy")
-    width = band_widths(tree, rows.X)
+    width = band_widths(tree, rows.X, rows.weight)
     return Ranker.of(tree, Shape(outer, smoothing), "precision", width)
 
 
@@ -223,6 +223,19 @@ def test_short_numbers_stay_readable():
     assert 't."alm" <= 0.3\n' in sql
     assert 't."color" NOT IN (1.0, 2.0, 4.0) OR t."color" IS NULL' in sql
     assert "THEN 0.0125" in sql
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
+@pytest.mark.parametrize("inside", [[0, 0, 1, 0], [0, 0, 0, 0], [1, 1, 1, 1]])
+@pytest.mark.parametrize("missing", [True, False])
+@pytest.mark.parametrize("new", [True, False])
+def test_holes_and_new_levels_go_their_own_ways(dialect, inside, missing, new):
+    tree = small(missing, new)._replace(sets=np.array([[*inside, missing, new]]) == 1)
+    color = np.array([1.0, 2.0, 3.0, 4.0, 9.0, -1.0, np.nan])
+    X = np.column_stack([np.full(7, 0.2), np.zeros(7), color])
+    score = np.array([0.0, 0.45, 0.0125])
+    check(dialect, plain(tree, score), X)
+    np.testing.assert_array_equal(tree.apply(X) == 1, np.array([*inside, new, new, missing]) == 1)
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])

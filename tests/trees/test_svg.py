@@ -115,7 +115,7 @@ def test_what_does_not_hold_is_dashed_and_where_holes_go_is_said_when_asked():
     texts = [text.text for text in root.iter(f"{SVG}text")]
     assert "color = 3 or missing" in texts
     tips = [group[0].text for group in groups(root, "condition")]
-    assert tips == ["node 0: alm <= 0.3", "alm <= 0.5", "color not in {1.0, 2.0, 4.0}"]
+    assert tips == ["node 0: alm <= 0.3", "alm <= 0.5", "color not in {1.0, 2.0, 4.0} or missing"]
 
 
 @pytest.mark.parametrize("kinds", [["numbers"] * 4, ["levels"] * 4])

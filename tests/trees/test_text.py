@@ -12,7 +12,7 @@ from rarefind.trees import MetaAPClassifier
 from rarefind.trees._borders import band_widths
 from rarefind.trees._prune import Shape
 from rarefind.trees._ranker import Ranker
-from rarefind.trees._text import export_text
+from rarefind.trees._text import condition_text, export_text
 
 STRANGE = ["a <= 3 ± 2.0 or missing", 'b\nelse:"\u2028', "go to leaf 1", ' "c']
 
@@ -25,7 +25,8 @@ def banded(case):
     kinds, seed = plan.pop("kinds"), plan["seed"]
     rows = random_rows(seed, plan.pop("n"), kinds)
     tree, _ = grown(rows, **plan)
-    ranker = Ranker.of(tree, Shape(depth, smoothing), "precision", band_widths(tree, rows.X))
+    width = band_widths(tree, rows.X, rows.weight)
+    ranker = Ranker.of(tree, Shape(depth, smoothing), "precision", width)
     return ranker, edges(ranker, len(kinds), 60, np.random.default_rng(seed))
 
 
@@ -125,8 +126,11 @@ class Reader:
             (r"(.*) <= (\S+)", lambda x, t: x <= float(t)),
             (r"(.*) <= (\S+) or missing", lambda x, t: np.isnan(x) or x <= float(t)),
             (r"(.*) is (present)", lambda x, _: not np.isnan(x)),
-            (r"(.*) not in \{(.*)\}", lambda x, t: x not in numbers(t)),
+            (r"(.*) is (missing)", lambda x, _: np.isnan(x)),
+            (r"(.*) not in \{(.*)\}", lambda x, t: not np.isnan(x) and x not in numbers(t)),
+            (r"(.*) not in \{(.*)\} or missing", lambda x, t: x not in numbers(t)),
             (r"(.*) in \{(.*)\}", lambda x, t: x in numbers(t)),
+            (r"(.*) in \{(.*)\} or missing", lambda x, t: np.isnan(x) or x in numbers(t)),
         ):
             band = re.fullmatch(r"(.* <= \S+) ± (\S+?)( or missing)?", condition)
             plain = band[1] + (band[3] or "") if band else condition
@@ -173,11 +177,12 @@ def test_it_reads_from_top_to_bottom():
     text = export_text(plain(small(), np.array([0.1, 0.45, 0.0125])), NAMES)
     assert text == (
         "3 conditions, 2 leaves\n"
-        "A missing value and a level never seen before are in no set.\n"
+        "A level never seen before is in no set. "
+        "For a missing value a condition holds only if it says so.\n"
         "\n"
         "node 0: 100 rows, 10 positive\n"
         "    if alm <= 0.3:\n"
-        "        if color not in {1.0, 2.0, 4.0}:\n"
+        "        if color not in {1.0, 2.0, 4.0} or missing:\n"
         "            go to leaf 1\n"
         "        else:\n"
         "            go to leaf 2\n"
@@ -192,11 +197,30 @@ def test_it_reads_from_top_to_bottom():
     )
 
 
+@pytest.mark.parametrize(
+    ("missing", "new", "said", "of_all"),
+    [
+        (True, True, "color not in {1.0, 2.0, 4.0} or missing", "color not in {} or missing"),
+        (False, True, "color not in {1.0, 2.0, 4.0}", "color is present"),
+        (True, False, "color in {3.0} or missing", "color in {1.0, 2.0, 3.0, 4.0} or missing"),
+        (False, False, "color in {3.0}", "color in {1.0, 2.0, 3.0, 4.0}"),
+    ],
+)
+def test_where_holes_and_new_levels_go_is_said(missing, new, said, of_all):
+    tree = small(missing, new)
+    assert condition_text(tree, 2, NAMES) == said
+    everything = np.array([[True] * 4 + [missing, new]])
+    assert condition_text(tree._replace(sets=everything), 2, NAMES) == of_all
+    nothing = np.array([[False] * 4 + [missing, new]])
+    if missing and not new:
+        assert condition_text(tree._replace(sets=nothing), 2, NAMES) == "color is missing"
+
+
 def test_bands_are_said_behind_thresholds():
     text = export_text(small_with_bands(), NAMES)
     assert "    if alm <= 0.3 ± 0.12:\n" in text
     assert "        if alm <= 0.5 ± 0.30000000000000004:\n" in text
-    assert "        if color not in {1.0, 2.0, 4.0}:\n" in text
+    assert "        if color not in {1.0, 2.0, 4.0} or missing:\n" in text
     assert "\nnode 0: 100 rows, 10 positive, leaf 1 ahead of leaf 2\n" in text
     assert max(map(len, text.split("\n"))) <= 100
 

@@ -4,10 +4,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 from sklearn.utils import check_random_state
-from trees.naive import partitions, random_rows, tables
+from trees.naive import meta_leaves, partitions, random_rows, tables
 
 from rarefind.selection import folds
 from rarefind.trees import TreeRankClassifier
+from rarefind.trees._meta import Plan
 
 PLAIN = {"prune": False, "threshold": None}
 
@@ -73,6 +74,18 @@ def test_leaves_fall_evenly_and_siblings_by_beta_over_alpha(seed, inner, outer):
         assert ahead >= behind - 1e-9
 
 
+@given(st.integers(0, 10**6), st.integers(2, 3))
+@settings(max_examples=30)
+def test_rows_part_and_stand_as_those_of_the_slow_twin(seed, inner):
+    """Inner leaves are cut where β' - α' is largest; weights are random, so nothing is equal."""
+    rows = random_rows(seed, 20, ["numbers", "numbers"])
+    model = TreeRankClassifier(inner, 2, pos_label=True, **PLAIN)
+    leaf = model.fit(rows.X, rows.positive, sample_weight=rows.weight).apply(rows.X)
+    expected = meta_leaves(rows, Plan(inner, 2, "auc", "precision", "roc_auc", 1, 99))
+    found = [np.flatnonzero(leaf == rank).tolist() for rank in range(1, model.n_leaves_ + 1)]
+    assert found == expected
+
+
 def test_every_level_adds_area():
     X, y = table()
     areas = [
@@ -113,8 +126,7 @@ def test_without_a_threshold_the_first_half_of_the_leaves_is_positive():
     X, y = table()
     model = TreeRankClassifier(2, 2, **PLAIN).fit(X, y)
     assert model.n_leaves_ == 4
-    # The scores are 1, 3/4, 2/4 and 1/4, and 2/4 reaches the threshold.
-    np.testing.assert_array_equal(model.predict(X), model.apply(X) <= 3)
+    np.testing.assert_array_equal(model.predict(X), model.apply(X) <= 2)
 
 
 def test_pruning_keeps_the_levels_with_the_largest_held_out_area():

@@ -170,7 +170,7 @@ class LevelsPlan:
 
     def encode(self, column: pd.Series[Any]) -> Floats:
         """Outputs of a column, side by side."""
-        text = self.texts(column)
+        text = level_texts(column, self.levels)
         outputs = np.zeros((len(text), len(self.names)))
         codes = _codes(text, self.levels)
         seen = codes >= 0
@@ -205,25 +205,55 @@ class LevelsPlan:
             return _marked(value)
         return f"in {100 * max(self.frequency.back(value), 0):.3g}% of rows"
 
-    def texts(self, column: pd.Series[Any]) -> Text:
-        """The levels of a column, null where missing."""
-        text = _decode.texts(column)
-        if _decode.kind_of(column) != "boolean":
-            return text
-        # A file with only yes and no is read as booleans though a level "maybe" was seen before.
-        for words in (TRUE_WORDS, FALSE_WORDS):
-            level = next((level for level in self.levels if level.lower() in words), words[0])
-            text = pc.replace_substring_regex(text, f"^{words[0]}$", level)
+
+@dataclass(frozen=True)
+class LevelCodesPlan:
+    """The number of the level; one beyond the last is for all other levels, NaN for a hole."""
+
+    kind: ClassVar[str] = "level codes"
+    column: str
+    levels: list[str]
+    has_other: bool
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the outputs."""
+        return [self.column]
+
+    def encode(self, column: pd.Series[Any]) -> Floats:
+        """The one output of a column."""
+        text = level_texts(column, self.levels)
+        codes = _codes(text, self.levels).astype(np.float64)
+        codes[codes < 0] = len(self.levels)
+        codes[text.is_null().to_numpy(zero_copy_only=False)] = np.nan
+        return codes[:, np.newaxis]
+
+    def describe(self, output: int, value: float) -> str:
+        """An output's value in the column's own words."""
+        if math.isnan(value):
+            return "missing"
+        return self.levels[int(value)] if 0 <= value < len(self.levels) else "another value"
+
+
+Plan: TypeAlias = NumberPlan | BooleanPlan | DatePlan | LevelsPlan | LevelCodesPlan
+
+
+def level_texts(column: pd.Series[Any], levels: list[str]) -> Text:
+    """The levels of a column, null where missing."""
+    text = _decode.texts(column)
+    if _decode.kind_of(column) != "boolean":
         return text
-
-
-Plan: TypeAlias = NumberPlan | BooleanPlan | DatePlan | LevelsPlan
+    # A file with only yes and no is read as booleans though a level "maybe" was seen before.
+    for words in (TRUE_WORDS, FALSE_WORDS):
+        level = next((level for level in levels if level.lower() in words), words[0])
+        text = pc.replace_substring_regex(text, f"^{words[0]}$", level)
+    return text
 
 
 def value_text(plan: Plan, column: pd.Series[Any]) -> str:
     """The first value of a column as its plan reads it, in words."""
-    if isinstance(plan, LevelsPlan):
-        return plan.texts(column)[0].as_py() or "missing"
+    if isinstance(plan, LevelsPlan | LevelCodesPlan):
+        return level_texts(column, plan.levels)[0].as_py() or "missing"
     if isinstance(plan, DatePlan):
         moment = _decode.dates(column, plan.written, plan.zone)
         return plan.date_text(float(date_parts(moment, plan.origin)["days"][0]))
@@ -244,6 +274,8 @@ def from_state(state: dict[str, Any]) -> Plan:
     if kind == "levels":
         frequency = fields.pop("frequency")
         return LevelsPlan(**fields, frequency=Spread(**frequency) if frequency else None)
+    if kind == "level codes":
+        return LevelCodesPlan(**fields)
     if kind == "date":
         parts = {part: Spread(**spread) for part, spread in fields.pop("parts").items()}
         return DatePlan(**fields, parts=parts)
@@ -276,7 +308,7 @@ def number_text(value: float) -> str:
     return f"{value:.6g}" if abs(value) < 1e6 or abs(value) >= 1e15 else f"{value:.0f}"
 
 
-def _mark(plan: Plan | _OneOutput) -> list[str]:
+def _mark(plan: _OneOutput | DatePlan | LevelsPlan) -> list[str]:
     return [f"{plan.column}: missing"] if plan.marks_missing else []
 
 

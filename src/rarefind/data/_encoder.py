@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from rarefind._typing import Array, Floats, Table
 from rarefind.data._columns import (
     BooleanPlan,
+    LevelCodesPlan,
     LevelsPlan,
     Plan,
     from_state,
@@ -36,7 +37,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     - text: one output a level. A level not seen at fit has 0 in all of them. Beyond `max_levels`
       levels, the most frequent have an output each, the others share one, and one more is the
       share of the training rows that had the level. A hole is a level of its own if there were
-      holes at fit;
+      holes at fit. Or, with ``levels="code"``, one output with the number of the level;
     - dates: days since the first date at fit, month, weekday (Monday is 0) and hour, those of
       them that vary.
 
@@ -53,7 +54,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         standard deviation 1 at fit, and two rows that differ in a text column are at distance 1 in
         it, as are two that differ in a boolean.
     max_levels : int, default=30
-        Levels of a text column that have an output of their own.
+        Levels of a text column that have an output, or a number, of their own.
+    levels : {"one-hot", "code"}, default="one-hot"
+        ``"code"`` is for methods that split on sets of levels, such as rarefind's trees with
+        ``categorical_features=encoder.level_outputs_``. A text column becomes one output, called
+        as the column: the number of the level, 0 for the first in the order of their names, and
+        NaN for a hole. All levels not seen at fit have one number more. Beyond `max_levels`
+        levels, all but the most frequent have that number as well. There is no output for how
+        frequent a level is. Numbers of levels have no scale and no median, so ``scale=True`` and
+        ``missing="fill"`` are refused.
     drop : list of str, default=()
         Columns never to be read.
 
@@ -63,6 +72,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         The columns a table must have.
     original_columns_ : list of str
         For each output, the column it comes from.
+    level_outputs_ : list of str
+        Names of the outputs that are numbers of levels; empty with ``levels="one-hot"``.
     dropped_ : dict of str to str
         Columns that say nothing, and why: all missing, one value, or a text that is different in
         every row.
@@ -95,11 +106,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         "missing": [StrOptions({"keep", "fill"})],
         "scale": ["boolean"],
         "max_levels": [Interval(Integral, 1, None, closed="left")],
+        "levels": [StrOptions({"one-hot", "code"})],
         "drop": [list, tuple, set],
     }
 
     columns_: list[str]
     original_columns_: list[str]
+    level_outputs_: list[str]
     dropped_: dict[str, str]
     n_features_in_: int
     feature_names_in_: Array
@@ -110,11 +123,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         missing: str = "keep",
         scale: bool = False,
         max_levels: int = 30,
+        levels: str = "one-hot",
         drop: list[str] | tuple[str, ...] | set[str] = (),
     ) -> None:
         self.missing = missing
         self.scale = scale
         self.max_levels = max_levels
+        self.levels = levels
         self.drop = drop
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -132,11 +147,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         -------
         self
         """
+        settings = self._settings()
         frame = as_frame(X)
         if not len(frame):
             raise ValueError("Found a table with 0 sample(s): there is nothing to learn from.")
         self._refuse_unknown_drop(frame)
-        settings = Settings(self.missing == "fill", bool(self.scale), int(self.max_levels))
         plans: list[Plan] = []
         dropped: dict[str, str] = {}
         for name in frame.columns:
@@ -210,7 +225,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             Which output.
         value : float
             Its value, or a threshold on it. For a level, above 0 means the level and 0 any other;
-            a threshold on a month, weekday or hour is named by the last one before it.
+            the number of a level means the level, and one beyond them any other; a threshold on a
+            month, weekday or hour is named by the last one before it.
 
         Returns
         -------
@@ -237,6 +253,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if isinstance(plan, LevelsPlan):
             return not name.endswith(": frequency")
         return isinstance(plan, BooleanPlan) or name.endswith(": missing")
+
+    def _level_codes(self, output_index: int) -> LevelCodesPlan | None:
+        """What the numbers of levels in an output mean; None for an output of another kind."""
+        plan = self._plans[self.columns_.index(self.original_columns_[output_index])]
+        return plan if isinstance(plan, LevelCodesPlan) else None
 
     def describe_value(self, column: str, value: Any) -> str:
         """Say a value of a column of the table as :meth:`describe` would.
@@ -272,6 +293,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 "missing": str(self.missing),
                 "scale": bool(self.scale),
                 "max_levels": int(self.max_levels),
+                "levels": str(self.levels),
                 "drop": sorted(self.drop),
             },
             "input": list(self._input),
@@ -321,7 +343,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.columns_ = [plan.column for plan in plans]
         self.original_columns_ = [plan.column for plan in plans for _ in plan.names]
         self.dropped_ = dict(dropped)
+        coded = [isinstance(plan, LevelCodesPlan) for plan in plans for _ in plan.names]
+        self.level_outputs_ = self.get_feature_names_out()[coded].tolist()
         return self
+
+    def _settings(self) -> Settings:
+        """What was asked for, if it can be had together."""
+        fill, codes = self.missing == "fill", self.levels == "code"
+        if codes and (fill or self.scale):
+            raise ValueError(
+                'levels="code" gives numbers of levels, which cannot be filled or scaled: use it '
+                'with missing="keep" and scale=False, or take levels="one-hot".'
+            )
+        return Settings(fill, bool(self.scale), int(self.max_levels), codes)
 
     def _aligned(self, frame: pd.DataFrame, named: bool) -> pd.DataFrame:
         """Where the fit or the rows have no names, columns are told by their place."""

@@ -16,6 +16,7 @@ from rarefind.data import _decode
 from rarefind.data._columns import (
     BooleanPlan,
     DatePlan,
+    LevelCodesPlan,
     LevelsPlan,
     NumberPlan,
     Plan,
@@ -40,6 +41,7 @@ class Settings:
     fill: bool
     scale: bool
     max_levels: int
+    codes: bool = False
 
 
 def learn(column: pd.Series[Any], settings: Settings) -> Plan:
@@ -119,11 +121,13 @@ def _date(column: pd.Series[Any], settings: Settings, written: str | None) -> Da
     return DatePlan(str(column.name), kept, settings.fill and holes, origin, timed, written, zone)
 
 
-def _levels(column: pd.Series[Any], settings: Settings) -> LevelsPlan:
+def _levels(column: pd.Series[Any], settings: Settings) -> LevelsPlan | LevelCodesPlan:
     text = _decode.texts(column)
     counts = Counter(level for level in text.to_pylist() if level is not None)
     if len(counts) + bool(text.null_count) < 2:
         raise UninformativeError("one value" if counts else "all missing")
+    if settings.codes:
+        return _level_codes(str(column.name), counts, settings.max_levels)
     plan = LevelsPlan(
         column=str(column.name),
         levels=sorted(counts),
@@ -141,17 +145,30 @@ def _many_levels(
     plan: LevelsPlan, counts: Counter[str], text: Text, settings: Settings
 ) -> LevelsPlan:
     """The frequent levels by name, the others together, and how frequent each is."""
-    repeated = sorted(((-n, level) for level, n in counts.items() if n > 1))[:_MAX_COUNTS]
-    if not repeated:
-        raise UninformativeError("different in every row")
+    repeated = _repeated(counts)[:_MAX_COUNTS]
     plan = replace(
         plan,
-        levels=sorted(level for _, level in repeated[: settings.max_levels]),
+        levels=sorted(repeated[: settings.max_levels]),
         has_other=True,
-        counts={level: -n for n, level in repeated},
+        counts={level: counts[level] for level in repeated},
         missing_rows=int(text.null_count),
     )
     return replace(plan, frequency=_spread(plan.shares(text), replace(settings, fill=False)))
+
+
+def _level_codes(column: str, counts: Counter[str], max_levels: int) -> LevelCodesPlan:
+    """A number for each level, or for each frequent one."""
+    if len(counts) <= max_levels:
+        return LevelCodesPlan(column, sorted(counts), has_other=False)
+    return LevelCodesPlan(column, sorted(_repeated(counts)[:max_levels]), has_other=True)
+
+
+def _repeated(counts: Counter[str]) -> list[str]:
+    """The levels that are there more than once, the most frequent first."""
+    repeated = [level for level, n in counts.items() if n > 1]
+    if not repeated:
+        raise UninformativeError("different in every row")
+    return sorted(repeated, key=lambda level: (-counts[level], level))
 
 
 def _varied(values: Floats) -> bool:

@@ -19,7 +19,8 @@ class Condition:
 
     feature: str
     #: One of ``<``, ``<=``, ``>``, ``>=``, ``=``, ``in``, ``not in``, ``between`` (above the first
-    #: value, up to the second) and ``≈`` (as in a known positive); in rules with `` or missing``.
+    #: value, up to the second) and ``≈`` (as in a known positive); rules may have `` or missing``
+    #: and `` or new`` behind it.
     op: str
     value: Any
     #: The condition in the words and units of the original table, where they are known.

@@ -44,7 +44,11 @@ class Calibration(NamedTuple):
 
     @classmethod
     def fit(cls, score: Floats, positive: Bools, weight: Floats) -> Calibration:
-        """Weighted logistic regression by Newton's method, with Platt's smoothed targets."""
+        """Weighted logistic regression by Newton's method, with Platt's smoothed targets.
+
+        These count rows, so weights are scaled to 1 on average.
+        """
+        weight = weight / weight.mean()
         p, n = weight[positive].sum(), weight[~positive].sum()
         target = np.where(positive, (p + 1) / (p + 2), 1 / (n + 2))
         x = np.column_stack([_squash(score), np.ones(score.size)])

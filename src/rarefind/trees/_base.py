@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, NamedTuple
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from sklearn.utils import check_consistent_length
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from rarefind._typing import Array, ArrayLike, Bools, Floats, Label, Table
 from rarefind.base import RareClassifier
@@ -18,20 +21,44 @@ from rarefind.trees._graph import refuse_malformed
 from rarefind.trees._ranker import Ranker
 from rarefind.trees._training import TrainingRows, set_columns, training_weights
 
+MAX_BINS = 512
+#: Where ``threshold=None`` cuts positions, which are 1/2 for the last leaf of the first half.
+ABOVE_HALF = float(np.nextafter(0.5, 1.0))
+
 
 class Start(NamedTuple):
-    """What a fit begins with."""
+    """What a fit begins with: the rows that have weight."""
 
     rows: TrainingRows
     codes: Array  # the class of each row
     own_weight: Floats  # without the weights of classes: what held-out rows are measured by
     groups: Array | None
+    used: Bools  # which of the rows given these are
+
+    @property
+    def one_is_alone(self) -> bool:
+        """Whether a class has a single row, which cannot be held out."""
+        return bool(np.bincount(self.codes).min() < 2)
 
 
 class TreeClassifier(RareClassifier):
     """Base of classifiers made of trees: scores are precisions, from 0 to 1."""
 
     _takes_holes = True
+    #: Parameters that all of them have.
+    _shared_constraints: ClassVar[dict[str, Any]] = {
+        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "categorical_features": ["array-like", None],
+        "splitter": [StrOptions({"auto", "exact", "histogram"})],
+        "max_bins": [Interval(Integral, 2, MAX_BINS, closed="both")],
+        "threshold": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both"), None],
+        "metric": [str, callable],
+        "pos_label": "no_validation",
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
 
     class_weight: Any
     categorical_features: Any
@@ -42,11 +69,16 @@ class TreeClassifier(RareClassifier):
     pos_label: Label
     value_: float
 
+    #: Where ``threshold=None`` cuts: a row is positive where half of its leaf is.
+    _own_threshold = 0.5
+
     def _start(
         self, X: Table, y: ArrayLike, sample_weight: ArrayLike | None, groups: ArrayLike | None
     ) -> Start:
         """Check the rows and leave those without weight out."""
+        self._count_metric()
         X, codes = self._start_fit(X, y, self.pos_label)
+        check_consistent_length(X, groups)
         own = training_weights(X, codes, sample_weight, None)
         weight = own
         if self.class_weight is not None:
@@ -54,28 +86,28 @@ class TreeClassifier(RareClassifier):
         used = weight > 0
         if np.unique(codes[used]).size < 2:
             raise ValueError("All rows with weight are of one class: learning needs two classes.")
-        is_set = set_columns(self.categorical_features, self._feature_names())
-        positive = self._is_positive(codes)[used]
-        self._holes: Bools = np.isnan(X).any(axis=0)
         # Shrinkage and smoothing speak of rows, so a row weighs 1 on average.
-        weight = weight[used] / weight[used].mean()
-        rows = TrainingRows(X[used], positive, weight, is_set, self.splitter, self.max_bins)
+        own, weight = (w[used] / w[used].mean() for w in (own, weight))
+        self._holes: Bools = np.isnan(X[used]).any(axis=0)
+        rows = TrainingRows(
+            X[used],
+            self._is_positive(codes[used]),
+            weight,
+            set_columns(self.categorical_features, self._feature_names()),
+            self.splitter,
+            self.max_bins,
+        )
         kept_groups = None if groups is None else np.asarray(groups)[used]
-        return Start(rows, codes[used], own[used], kept_groups)
+        return Start(rows, codes[used], own, kept_groups, used)
 
     def _count_metric(self) -> CountMetric:
         return metric_of_counts(self.metric)
-
-    def _holds_out(self, codes: Array) -> bool:
-        """Whether rows are held out for the threshold and the probabilities."""
-        alone = np.bincount(codes).min() < 2
-        return self.threshold == "auto" or (self.threshold is not None and not alone)
 
     def _settle(self, score: Floats, positive: Bools, weight: Floats) -> None:
         """Set the threshold, the probabilities and the ranks by the scores of held-out rows."""
         bounds = (-np.inf, np.inf)
         if self.threshold != "auto":
-            bounds = only(0.5 if self.threshold is None else float(self.threshold))
+            bounds = only(self._fixed_threshold())
         best = best_threshold(
             positive, score, self._count_metric(), sample_weight=weight, bounds=bounds
         )
@@ -84,10 +116,12 @@ class TreeClassifier(RareClassifier):
         self._reference: Reference | None = Reference.of(score, weight)
 
     def _settle_unseen(self) -> None:
-        """Without held-out rows: a row is positive where most of its leaf is."""
-        self.threshold_ = 0.5 if self.threshold is None else float(self.threshold)
-        self.value_ = np.nan
+        """Without held-out rows scores are taken for probabilities."""
+        self.threshold_, self.value_ = self._fixed_threshold(), np.nan
         self._calibration, self._reference = None, None
+
+    def _fixed_threshold(self) -> float:
+        return self._own_threshold if self.threshold is None else float(self.threshold)
 
     @abstractmethod
     def _rankers(self) -> list[Ranker]:

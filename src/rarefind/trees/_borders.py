@@ -17,10 +17,10 @@ from rarefind.trees._graph import MetaTree, goes_left
 _WIDEST = 1e300
 
 
-def band_widths(tree: MetaTree, X: Floats) -> Floats:
+def band_widths(tree: MetaTree, X: Floats, weight: Floats) -> Floats:
     """Half the band of each condition: how far the rows that come to it lie from it on average."""
     c = tree.conditions
-    width = _mean_distances(tree.coded(X), *c[:-1], tree.nodes.root, tree.sets)
+    width = _mean_distances(tree.coded(X), *c[:-1], tree.nodes.root, tree.sets, weight)
     # Three digits: people read them.
     return np.array([float(f"{min(w, _WIDEST):.3g}") for w in width])
 
@@ -114,6 +114,7 @@ def _mean_distances(
     right: Array,
     root: Array,
     sets: Bools,
+    weight: Floats,
 ) -> Floats:
     """Send each row down the graph; mean distance to each threshold, 0 for sets and holes."""
     n = np.zeros(feature.size)
@@ -124,10 +125,10 @@ def _mean_distances(
             value = X[i, feature[at]]
             distance = abs(value - threshold[at])
             if np.isfinite(distance):
-                n[at] += 1.0
-                total[at] += distance
+                n[at] += weight[i]
+                total[at] += weight[i] * distance
             holds = goes_left(value, threshold[at], missing_left[at], set_number[at], sets)
             at = left[at] if holds else right[at]
             if at < 0:
                 at = root[-1 - at]
-    return total / np.maximum(n, 1.0)
+    return total / np.where(n > 0.0, n, 1.0)

@@ -23,14 +23,14 @@ from rarefind.trees._graph import MetaTree
 from rarefind.trees._graphviz import to_graphviz
 from rarefind.trees._meta import Plan, grow_meta_tree
 from rarefind.trees._paths import LeafRule, explain_path, leaf_ranks, to_conditions
-from rarefind.trees._prune import CountedTree, Shape, mean_of_folds, ranking_value
+from rarefind.trees._prune import HeldOut, Shape, mean_of_folds, ranking_value
 from rarefind.trees._ranker import Ranker, shape_priorities
 from rarefind.trees._sql import to_sql
 from rarefind.trees._svg import to_svg
 from rarefind.trees._text import export_text
 
 #: Inner depths that ``inner_depth="auto"`` chooses among.
-INNER_DEPTHS = (1, 2, 3, 4, 6)
+INNER_DEPTHS = (1, 2, 4)
 MAX_INNER = 20
 
 
@@ -39,16 +39,16 @@ class _Fold(NamedTuple):
 
     tree: MetaTree
     width: Floats
-    counted: CountedTree
     held: Ints
-    values: Floats  # what the ranking of the rows held out is worth, for each shape
+    ranked: list[HeldOut]  # for each shape
+    values: Floats  # what these rankings are worth
 
 
 class MetaTreeClassifier(TreeClassifier):
     """Base of classifiers made of one tree of trees.
 
     A subclass says how it is grown (:meth:`_plan`), what held-out rows are to be ranked well for
-    (``_target``) and among which shapes to choose (:meth:`_shapes`).
+    (``_target``) and among which smoothings to choose (:meth:`_smoothings`).
     """
 
     inner_depth: Any
@@ -99,10 +99,10 @@ class MetaTreeClassifier(TreeClassifier):
             self._grown = grow_meta_tree(columns, rows.is_positive, rows.weight, plan, seed)
             step()
         self.n_rows_, self.inner_depth_ = start.codes.size, depths[chosen]
-        self._width = self._bands(self._grown, rows.X)
-        self._counted = [fold.counted for fold in trees[chosen]]
+        self._width = self._bands(self._grown, rows.X, rows.weight)
+        self._held_out = [fold.ranked for fold in trees[chosen]]
         self._take_shape(shape)
-        if self._holds_out(start.codes):
+        if pairs:
             self._settle(*self._held_out_scores(start, trees[chosen], shape))
         else:
             self._settle_unseen()
@@ -110,7 +110,7 @@ class MetaTreeClassifier(TreeClassifier):
     def _inner_depths(self) -> list[int]:
         if isinstance(self.inner_depth, Integral):
             return [int(self.inner_depth)]
-        depths = list(INNER_DEPTHS if self.inner_depth == "auto" else self.inner_depth)
+        depths = list(INNER_DEPTHS if isinstance(self.inner_depth, str) else self.inner_depth)
         if not depths or not all(depth in range(1, MAX_INNER + 1) for depth in depths):
             raise ValueError(
                 f"inner_depth is a depth from 1 to {MAX_INNER}, several of them, or 'auto'; "
@@ -120,11 +120,17 @@ class MetaTreeClassifier(TreeClassifier):
 
     def _pairs(self, start: Start, seed: int, choices: int) -> list[tuple[Ints, Ints]]:
         """Folds, where there is something to choose by them."""
-        alone = np.bincount(start.codes).min() < 2
-        if not self._holds_out(start.codes) and (choices == 1 or alone):
+        if self.threshold != "auto" and (
+            start.one_is_alone or (self.threshold is None and choices == 1)
+        ):
             return []
+        cv = self.cv
+        if not isinstance(cv, Integral) and not hasattr(cv, "split"):
+            # Rows given by number are numbered among all, also those without weight.
+            number = np.cumsum(start.used) - 1
+            cv = [tuple(number[part][start.used[part]] for part in pair) for pair in cv]
         labels = self.classes_[start.codes]
-        return folds(start.rows.X, labels, self.cv, groups=start.groups, random_state=seed)
+        return folds(start.rows.X, labels, cv, groups=start.groups, random_state=seed)
 
     def _shapes(self) -> list[Shape]:
         depths = range(self.outer_depth + 1) if self.prune else [self.outer_depth]
@@ -145,12 +151,12 @@ class MetaTreeClassifier(TreeClassifier):
         def grow_fold(train: Ints, held: Ints) -> list[_Fold]:
             train = np.sort(train)
             part = start.rows.part(columns, train)
+            positive, weight = start.rows.is_positive[train], start.rows.weight[train]
             found = []
             for plan in plans:
-                tree = grow_meta_tree(
-                    part, start.rows.is_positive[train], start.rows.weight[train], plan, seed
-                )
-                width = self._bands(tree, start.rows.X[train])
+                own = plan.scaled(weight.sum() / start.rows.weight.sum())
+                tree = grow_meta_tree(part, positive, weight, own, seed)
+                width = self._bands(tree, start.rows.X[train], weight)
                 found.append(self._judge(start, tree, width, held, shapes))
                 step()
             return found
@@ -164,27 +170,29 @@ class MetaTreeClassifier(TreeClassifier):
         """The plan, and the shape, that rank held-out rows best: the first of equal ones."""
         self.held_out_value_ = np.nan
         if not trees[0]:
-            return 0, shapes[-1]
+            return 0, max(shapes, key=lambda shape: (shape.depth, -shape.smoothing))
         values = np.array([mean_of_folds([fold.values for fold in plan]) for plan in trees])
         plan, shape = divmod(int(np.nanargmax(values)), len(shapes))
         self.held_out_value_ = float(values[plan, shape])
+        if self._share is not None:
+            self.held_out_value_ = _precision([f.ranked[shape] for f in trees[plan]], self._share)
         return plan, shapes[shape]
 
     def _judge(
         self, start: Start, tree: MetaTree, width: Floats, held: Ints, shapes: list[Shape]
     ) -> _Fold:
         """See what a tree makes, in every shape, of the rows held out."""
-        X, positive, weight = (
-            start.rows.X[held],
-            start.rows.is_positive[held],
-            start.own_weight[held],
-        )
-        counted = CountedTree.of(tree, tree.apply(X), positive, weight)
-        values = [
-            ranking_value(score, weight, weight * positive, self._target, self._share)
-            for score in shape_priorities(tree, shapes, self._scores, width, X)
-        ]
-        return _Fold(tree, width, counted, held, np.array(values))
+        weight, positive = start.own_weight[held], start.rows.is_positive[held]
+        ranked, values = [], []
+        for score in shape_priorities(tree, shapes, self._scores, width, start.rows.X[held]):
+            ranked.append(HeldOut.of(score, weight, positive))
+            values.append(self._worth(score, weight, positive, ranked[-1]))
+        return _Fold(tree, width, held, ranked, np.array(values))
+
+    def _worth(self, score: Floats, weight: Floats, positive: Bools, ranked: HeldOut) -> float:
+        if self._share is None:
+            return ranking_value(score, weight, positive, self._target)
+        return ranked.around(self._share)
 
     def _held_out_scores(
         self, start: Start, trees: list[_Fold], shape: Shape
@@ -196,8 +204,18 @@ class MetaTreeClassifier(TreeClassifier):
         held = np.concatenate([fold.held for fold in trees])
         return np.concatenate(scores), start.rows.is_positive[held], start.own_weight[held]
 
-    def _bands(self, tree: MetaTree, X: Floats) -> Floats:
-        return band_widths(tree, X) if self.ties == "border" else np.empty(0)
+    def _refit_budget(self, share: float) -> None:
+        """Take the shape that ranks the held-out rows best around another budget."""
+        values = [[ranked.around(share) for ranked in fold] for fold in self._held_out]
+        best = int(np.argmax(np.mean(values, axis=0)))
+        chosen = [fold[best] for fold in self._held_out]
+        self._share, self.held_out_value_ = share, _precision(chosen, share)
+        self._take_shape(self._shapes()[best])
+        rows = zip(*(ranked.rows() for ranked in chosen), strict=True)
+        self._settle(*map(np.concatenate, rows))
+
+    def _bands(self, tree: MetaTree, X: Floats, weight: Floats) -> Floats:
+        return band_widths(tree, X, weight) if self.ties == "border" else np.empty(0)
 
     def _take_shape(self, shape: Shape) -> None:
         """Use the grown tree in this shape."""
@@ -241,8 +259,8 @@ class MetaTreeClassifier(TreeClassifier):
         -------
         ndarray of shape (n,)
         """
-        leaf = self.tree_.apply(self._checked(X))
-        return leaf_ranks(self.tree_, self.leaf_scores_)[leaf]
+        rows = self._checked(X)
+        return leaf_ranks(self.tree_, self.leaf_scores_)[self.tree_.apply(rows)]
 
     def export_text(self) -> str:
         """The whole model as text: conditions, leaves, and what leads where.
@@ -296,8 +314,13 @@ class MetaTreeClassifier(TreeClassifier):
         """
         return to_svg(*self._drawn(), holes=self._holes)
 
-    def to_conditions(self) -> list[LeafRule]:
+    def to_conditions(self, most: int = 10_000) -> list[LeafRule]:
         """The model as rules: every way to a leaf, its conditions merged, the first leaves first.
+
+        Parameters
+        ----------
+        most : int, default=10_000
+            More rules than these are refused.
 
         Returns
         -------
@@ -305,8 +328,12 @@ class MetaTreeClassifier(TreeClassifier):
             Each row meets the conditions of one of them, if columns without missing values at fit
             have none. Ties that near borders break are not in them.
         """
-        return to_conditions(*self._drawn(), holes=self._holes)
+        return to_conditions(*self._drawn(), most=most, holes=self._holes)
 
     def _drawn(self) -> tuple[MetaTree, Floats, list[str]]:
         check_is_fitted(self)
         return self.tree_, self.leaf_scores_, self._feature_names()
+
+
+def _precision(held_out: list[HeldOut], share: float) -> float:
+    return float(np.mean([fold.precision(share) for fold in held_out]))

@@ -80,10 +80,10 @@ def read_columns(
 
 
 def level_codes(column: Floats, levels: Floats) -> Floats:
-    """Codes of levels; NaN for holes and for levels that are not known."""
+    """Codes of levels: one after that for holes if the level is new; NaN for holes."""
     place = np.minimum(np.searchsorted(levels, column), max(0, levels.size - 1))
     known = levels[place] == column if levels.size else np.zeros(column.size, dtype=bool)
-    return np.where(known, place, np.nan)
+    return np.where(np.isnan(column), np.nan, np.where(known, place, levels.size + 1))
 
 
 def _distinct(column: Floats, codes: Array) -> tuple[Ints, Floats]:

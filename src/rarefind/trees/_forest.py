@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from rarefind._sklearn_compat import report_progress, with_callbacks
-from rarefind._typing import ArrayLike, Bools, Floats, Ints, Label, Table
+from rarefind._typing import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.metrics import average_precision
 from rarefind.rules import Reason
 from rarefind.trees._base import Start, TreeClassifier
@@ -30,8 +30,9 @@ class MetaAPForestClassifier(TreeClassifier):
     """The mean of many MetaAP trees: better at the top of the list than one, and not to be read.
 
     Each tree is grown on a bootstrap that draws as many positives and as many negatives as there
-    are, so both are always in it. The rows a tree has not drawn are scored by it: these out-of-bag
-    scores set the threshold and the probabilities, and say how well the forest ranks.
+    are, so both are always in it; of rows in groups it draws whole groups. The rows a tree has not
+    drawn are scored by it: these out-of-bag scores set the threshold and the probabilities, and say
+    how well the forest ranks.
 
     Parameters
     ----------
@@ -75,8 +76,8 @@ class MetaAPForestClassifier(TreeClassifier):
     trees_ : list of Ranker
         The trees.
     oob_scores_ : ndarray of shape (n,)
-        Mean score of each row of positive weight by the trees that have not drawn it; NaN where all
-        have.
+        Mean score of each row by the trees that have not drawn it; NaN where all have, and for rows
+        without weight.
     oob_average_precision_ : float
         Average precision of these.
     threshold_ : float
@@ -110,6 +111,7 @@ class MetaAPForestClassifier(TreeClassifier):
     """
 
     _parameter_constraints = {  # noqa: RUF012
+        **TreeClassifier._shared_constraints,
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "inner_depth": [Interval(Integral, 1, MAX_INNER, closed="both")],
         "outer_depth": [Interval(Integral, 0, 100, closed="both")],
@@ -124,17 +126,6 @@ class MetaAPForestClassifier(TreeClassifier):
         "shrinkage": [Interval(Real, 0, None, closed="left")],
         "smoothing": [Interval(Real, 0, None, closed="left")],
         "ties": [StrOptions({"border", "leaf"})],
-        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
-        "class_weight": [dict, StrOptions({"balanced"}), None],
-        "categorical_features": ["array-like", None],
-        "splitter": [StrOptions({"auto", "exact", "histogram"})],
-        "max_bins": [Interval(Integral, 2, None, closed="left")],
-        "threshold": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both"), None],
-        "metric": [str, callable],
-        "pos_label": "no_validation",
-        "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
     }
 
     trees_: list[Ranker]
@@ -188,7 +179,13 @@ class MetaAPForestClassifier(TreeClassifier):
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: Table, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Table,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Grow the trees.
 
         Parameters
@@ -199,21 +196,19 @@ class MetaAPForestClassifier(TreeClassifier):
             The labels.
         sample_weight : array-like of shape (n,), default=None
             Weights of the rows, times how often a bootstrap draws them.
+        groups : array-like of shape (n,), default=None
+            Rows of one group are drawn, and left out, together.
 
         Returns
         -------
         self
         """
-        start = self._start(X, y, sample_weight, None)
-        rng = check_random_state(self.random_state)
-        seeds = rng.randint(2**31 - 1, size=self.n_estimators)
-        columns, rows = start.rows.columns(), start.rows
-        plan = self._plan(start)
+        start = self._start(X, y, sample_weight, groups)
+        seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_estimators)
+        columns, plan, n = start.rows.columns(), self._plan(start), self.n_estimators
         total, times = np.zeros(start.codes.size), np.zeros(start.codes.size)
         self.trees_ = []
-        with report_progress(
-            self, "trees", self.n_estimators, rows.X, start.codes, self.verbose
-        ) as step:
+        with report_progress(self, "trees", n, start.rows.X, start.codes, self.verbose) as step:
             grown = Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")(
                 delayed(self._grow)(start, columns, plan, int(seed)) for seed in seeds
             )
@@ -222,18 +217,21 @@ class MetaAPForestClassifier(TreeClassifier):
                 total[tree.out_of_bag] += tree.score
                 times[tree.out_of_bag] += 1
                 step()
-        self.oob_scores_ = np.divide(total, times, out=np.full(times.size, np.nan), where=times > 0)
+        self.oob_scores_ = np.full(start.used.size, np.nan)
+        self.oob_scores_[start.used] = np.divide(
+            total, times, out=np.full(times.size, np.nan), where=times > 0
+        )
         self._judge(start, times > 0)
         return self
 
     def _grow(self, start: Start, columns: Columns, plan: Plan, seed: int) -> _Bagged:
-        rows = start.rows
-        times = _bootstrap(rows.is_positive, np.random.RandomState(seed))
+        rows, rng = start.rows, np.random.RandomState(seed)
+        times = bootstrap(rows.is_positive, start.groups, rng)
         drawn, left_out = np.flatnonzero(times), np.flatnonzero(times == 0)
-        tree = grow_meta_tree(
-            columns.take(drawn), rows.is_positive[drawn], (times * rows.weight)[drawn], plan, seed
-        )
-        width = band_widths(tree, rows.X[drawn]) if self.ties == "border" else np.empty(0)
+        weight = (times * rows.weight)[drawn]
+        tree = grow_meta_tree(columns.take(drawn), rows.is_positive[drawn], weight, plan, seed)
+        border = self.ties == "border"
+        width = band_widths(tree, rows.X[drawn], weight) if border else np.empty(0)
         shape = Shape(self.outer_depth, float(self.smoothing))
         ranker = Ranker.of(tree, shape, "precision", width)
         return _Bagged(ranker, left_out, ranker.blended(rows.X[left_out]))
@@ -241,30 +239,29 @@ class MetaAPForestClassifier(TreeClassifier):
     def _judge(self, start: Start, known: Bools) -> None:
         """Threshold, probabilities and average precision by the out-of-bag scores."""
         positive, weight = start.rows.is_positive[known], start.own_weight[known]
-        score = self.oob_scores_[known]
+        score = self.oob_scores_[start.used][known]
         self.oob_average_precision_ = np.nan
-        if positive.any():
+        if positive.any() and not positive.all():
             self.oob_average_precision_ = average_precision(positive, score, sample_weight=weight)
-        if positive.any() and not positive.all() and self._holds_out(start.codes):
             self._settle(score, positive, weight)
         elif self.threshold == "auto":
             raise ValueError(
-                "No row of one class was left out by a tree, so there is nothing to tune the "
-                "threshold by: give more rows or trees, or a number for threshold."
+                "All rows of one class are in every tree, so nothing is left to tune the threshold "
+                "by: give more rows of it, or threshold a number or None."
             )
         else:
             self._settle_unseen()
 
     def _plan(self, start: Start) -> Plan:
         return Plan(
-            self.inner_depth,
-            self.outer_depth,
-            self.criterion,
-            self.order,
-            "average_precision",
-            self.min_samples_leaf,
-            _number_of_columns(self.max_features, start.rows.X.shape[1]),
-            float(self.shrinkage),
+            inner_depth=self.inner_depth,
+            outer_depth=self.outer_depth,
+            criterion=self.criterion,
+            order=self.order,
+            target="average_precision",
+            min_rows=self.min_samples_leaf,
+            n_features=_number_of_columns(self.max_features, start.rows.X.shape[1]),
+            shrinkage=float(self.shrinkage),
         )
 
     def _rankers(self) -> list[Ranker]:
@@ -294,12 +291,24 @@ class _Bagged(NamedTuple):
     score: Floats  # of the rows out of bag
 
 
-def _bootstrap(is_positive: Bools, rng: np.random.RandomState) -> Floats:
-    """How often each row is drawn, as many positives and as many negatives as there are."""
-    times = np.zeros(is_positive.size)
-    for own in (np.flatnonzero(is_positive), np.flatnonzero(~is_positive)):
-        times += np.bincount(own[rng.randint(own.size, size=own.size)], minlength=times.size)
-    return times
+def bootstrap(is_positive: Bools, groups: Array | None, rng: np.random.RandomState) -> Floats:
+    """How often each row is drawn: as many as there are of those with positives, and of others.
+
+    Drawn are rows or, where there are some, whole groups; again if that leaves a class out.
+    """
+    number = np.arange(is_positive.size)
+    if groups is not None:
+        number = np.unique(groups, return_inverse=True)[1]
+    has_positive = np.bincount(number, weights=is_positive) > 0
+    while True:
+        times = np.zeros(has_positive.size)
+        for own in (np.flatnonzero(has_positive), np.flatnonzero(~has_positive)):
+            if own.size:
+                drawn = own[rng.randint(own.size, size=own.size)]
+                times += np.bincount(drawn, minlength=times.size)
+        rows = times[number]
+        if rows[is_positive].any() and rows[~is_positive].any():
+            return rows
 
 
 def _number_of_columns(wanted: Any, d: int) -> int:

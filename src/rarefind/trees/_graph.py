@@ -24,7 +24,7 @@ class Conditions(NamedTuple):
 
     feature: Array  # int32
     threshold: Floats  # NaN for a set, inf where it asks only whether there is a number
-    missing_left: Bools  # where a hole goes, and a level that is not known
+    missing_left: Bools  # where a hole goes
     set_number: Array  # int32, -1 for a number
     left: Array  # int32
     right: Array  # int32
@@ -43,11 +43,15 @@ class OuterNodes(NamedTuple):
 
 
 class MetaTree(NamedTuple):
-    """A tree of trees."""
+    """A tree of trees.
+
+    The codes of a column with L levels are 0 to L - 1 for these, L for a hole in training (later a
+    hole stays NaN, and goes by ``missing_left``), and L + 1 for a level that is new.
+    """
 
     conditions: Conditions
     nodes: OuterNodes
-    sets: Bools  # (sets, codes): whether a level goes left
+    sets: Bools  # (sets, codes): whether a code goes left
     levels: dict[int, Floats]  # the values of the levels, for the columns that hold levels
 
     @property
@@ -61,7 +65,7 @@ class MetaTree(NamedTuple):
         return _leaves(rows, *c[:-1], self.nodes.root, self.sets)
 
     def coded(self, X: Floats) -> Floats:
-        """Rows with codes for levels, ready for the kernels."""
+        """Rows with codes for levels, also new ones, ready for the kernels; holes stay NaN."""
         if not self.levels:
             return np.require(X, requirements=["C", "W"])
         X = np.array(X, order="C")
@@ -157,7 +161,7 @@ def _leads_on(tree: MetaTree, n_features: int) -> bool:
         and all(((child > outer[split]) & (child < outer.size)).all() for child in children)
         and (nodes.parent < outer).all()
         and (c.set_number < len(tree.sets)).all()
-        and all(size <= tree.sets.shape[1] for size in sizes)
+        and all(size + 2 <= tree.sets.shape[1] for size in sizes)
     ):
         return False
     owner = _owners(nodes.root, n)

@@ -44,8 +44,8 @@ def grow(
     """Grow a tree on ``rows``, which stand in ``order`` from ``start`` on.
 
     ``rules`` are the criterion, the fewest rows of a side, and the shrinkage.
-    Returns three tables with a row a node, of which node 0 is the root: its split (SPLIT names the
-    columns), which codes a set sends left, and its rows, their weight and that of the positives.
+    Returns three tables with a row a node, of which node 0 is the root: its split, which codes a
+    set sends left, and its rows, their weight and that of the positives.
     ``node_of`` is filled with the leaf of each row; ``slot_of`` is room to work.
     """
     np.random.seed(seed)  # noqa: NPY002 (Numba has its own, one a thread)
@@ -53,7 +53,7 @@ def grow(
     for j in range(codes.shape[0]):
         if is_set[j]:
             widest = max(widest, n_codes[j] + 1)
-    splits = np.full((64, 6), -1, np.int32)
+    splits = np.full((64, RIGHT + 1), -1, np.int32)
     levels = np.zeros((64, widest), np.bool_)
     sums = np.zeros((64, 3))
     for i in range(rows.size):
@@ -62,53 +62,35 @@ def grow(
     first, n_nodes = 0, 1  # the nodes from first on are those of the level to split
     for _ in range(depth):
         node_at = _splittable(sums, first, n_nodes, rules[1])
-        n_slots = node_at.size
-        if n_slots == 0:
+        if node_at.size == 0:
             break
-        _set_slots(rows, node_of, node_at, first, n_nodes, slot_of)
-        totals = sums[node_at]
-        best = np.empty(n_slots)
-        for slot in range(n_slots):
-            useless = useless_value(rules[0], totals[slot, 2], totals[slot, 1])
-            best[slot] = useless + _LEAST_GAIN * max(useless, 1e-3)
-        found = np.full((n_slots, 4), -1, np.int32)
-        found_levels = np.zeros((n_slots, widest), np.bool_)
-        wanted = _draw_features(n_slots, codes.shape[0], n_features)
-        for j in range(codes.shape[0]):
-            if order.shape[0] > 0 and not is_set[j]:
-                ordered = order[j, start : start + rows.size]
-                _scan_order(
-                    j,
-                    codes[j],
-                    ordered,
-                    n_codes[j],
-                    slot_of,
-                    totals,
-                    is_positive,
-                    weight,
-                    rules,
-                    wanted,
-                    best,
-                    found,
-                )
-                continue
-            sizes = _histogram(
-                codes[j], n_codes[j] + 1, rows, slot_of, n_slots, is_positive, weight
-            )
-            if is_set[j]:
-                _scan_levels(j, sizes, totals, rules, wanted, best, found, found_levels)
-            else:
-                _scan_bins(j, sizes, totals, rules, wanted, best, found)
+        _set_slots(rows, node_of, node_at, n_nodes, slot_of)
+        wanted = _draw_features(node_at.size, codes.shape[0], n_features)
+        found, found_levels = _search_level(
+            codes,
+            order,
+            n_codes,
+            is_set,
+            rows,
+            start,
+            is_positive,
+            weight,
+            rules,
+            slot_of,
+            sums[node_at],
+            wanted,
+            widest,
+        )
         first = n_nodes
-        for slot in range(n_slots):
-            if found[slot, 0] < 0:
+        for slot in range(node_at.size):
+            if found[slot, FEATURE] < 0:
                 continue
             if n_nodes + 2 > sums.shape[0]:
                 splits, levels, sums = _longer(splits, -1), _longer(levels, 0), _longer(sums, 0)
             node = node_at[slot]
-            splits[node, :4] = found[slot]
-            splits[node, 4] = n_nodes
-            splits[node, 5] = n_nodes + 1
+            splits[node, :LEFT] = found[slot]
+            splits[node, LEFT] = n_nodes
+            splits[node, RIGHT] = n_nodes + 1
             levels[node] = found_levels[slot]
             n_nodes += 2
         if n_nodes == first:
@@ -116,6 +98,55 @@ def grow(
         _descend(codes, n_codes, is_set, rows, splits, levels, node_at, slot_of, node_of)
         _count_from(rows, node_of, first, is_positive, weight, sums)
     return splits[:n_nodes], levels[:n_nodes], sums[:n_nodes]
+
+
+@kernel
+def _search_level(
+    codes: Array,
+    order: Array,
+    n_codes: Array,
+    is_set: Array,
+    rows: Array,
+    start: int,
+    is_positive: Array,
+    weight: Floats,
+    rules: tuple[int, int, float],
+    slot_of: Array,
+    totals: Floats,
+    wanted: Array,
+    widest: int,
+) -> tuple[Array, Array]:
+    """The best split of each node of a level, and which codes it sends left if it is a set."""
+    n_slots = totals.shape[0]
+    best = np.empty(n_slots)
+    for slot in range(n_slots):
+        useless = useless_value(rules[0], totals[slot, 2], totals[slot, 1])
+        best[slot] = useless + _LEAST_GAIN * max(useless, 1e-3)
+    found = np.full((n_slots, LEFT), -1, np.int32)
+    found_levels = np.zeros((n_slots, widest), np.bool_)
+    for j in range(codes.shape[0]):
+        if order.shape[0] > 0 and not is_set[j]:
+            _scan_order(
+                j,
+                codes[j],
+                order[j, start : start + rows.size],
+                n_codes[j],
+                slot_of,
+                totals,
+                is_positive,
+                weight,
+                rules,
+                wanted,
+                best,
+                found,
+            )
+            continue
+        sizes = _histogram(codes[j], n_codes[j] + 1, rows, slot_of, n_slots, is_positive, weight)
+        if is_set[j]:
+            _scan_levels(j, sizes, totals, rules, wanted, best, found, found_levels)
+        else:
+            _scan_bins(j, sizes, totals, rules, wanted, best, found)
+    return found, found_levels
 
 
 @kernel
@@ -145,9 +176,7 @@ def _splittable(sums: Floats, first: int, end: int, min_rows: int) -> Array:
 
 
 @kernel
-def _set_slots(
-    rows: Array, node_of: Array, node_at: Array, first: int, end: int, slot_of: Array
-) -> None:
+def _set_slots(rows: Array, node_of: Array, node_at: Array, end: int, slot_of: Array) -> None:
     """Number of each row's node among those to split, -1 for other nodes."""
     slots = np.full(end, -1, np.int32)
     for slot in range(node_at.size):
@@ -174,17 +203,17 @@ def _descend(
         if slot_of[row] < 0:
             continue
         node = node_at[slot_of[row]]
-        j = splits[node, 0]
+        j = splits[node, FEATURE]
         if j < 0:
             continue
         code = codes[j, row]
         if is_set[j]:
             goes_left = levels[node, code]
         elif code == n_codes[j]:
-            goes_left = splits[node, 3] == 1
+            goes_left = splits[node, MISSING_LEFT] == 1
         else:
-            goes_left = code <= splits[node, 1]
-        node_of[row] = splits[node, 4] if goes_left else splits[node, 5]
+            goes_left = code <= splits[node, LOW]
+        node_of[row] = splits[node, LEFT] if goes_left else splits[node, RIGHT]
 
 
 @kernel
@@ -254,10 +283,10 @@ def _try(
         return False
     best[slot] = value
     feature, low, high, missing_left = split
-    found[slot, 0] = feature
-    found[slot, 1] = low
-    found[slot, 2] = high
-    found[slot, 3] = missing_left
+    found[slot, FEATURE] = feature
+    found[slot, LOW] = low
+    found[slot, HIGH] = high
+    found[slot, MISSING_LEFT] = missing_left
     return True
 
 
@@ -398,31 +427,58 @@ def _scan_levels(
 ) -> None:
     """Try sets of levels: all of them when few, else those of the highest precisions.
 
-    A hole is a level like others. One that was never seen goes with most rows.
+    A hole is a level like others. A level that is not in the node goes with most rows.
     """
     for slot in range(sizes.shape[0]):
         seen = np.flatnonzero(sizes[slot, :, 0])
         if not wanted[slot, j] or seen.size < 2:
             continue
-        precision = np.array([sizes[slot, code, 2] / sizes[slot, code, 1] for code in seen])
-        seen = seen[np.argsort(-precision, kind="mergesort")]
-        few = seen.size <= EXACT_LEVELS + (sizes[slot, sizes.shape[1] - 1, 0] > 0.0)
-        for number in range(1, 2 ** (seen.size - 1) if few else seen.size):
-            n, w, p = 0.0, 0.0, 0.0
-            for i in range(seen.size):
-                if _holds(few, number, i):
-                    n += sizes[slot, seen[i], 0]
-                    w += sizes[slot, seen[i], 1]
-                    p += sizes[slot, seen[i], 2]
-            most = 1 if 2.0 * w >= totals[slot, 1] else 0
-            split = (j, -1, -1, most)
-            if _try(n, w, p, totals, slot, rules, split, best, found):
-                found_levels[slot] = most == 1
+        if seen.size <= EXACT_LEVELS + (sizes[slot, sizes.shape[1] - 1, 0] > 0.0):
+            for subset in range(1, 2 ** (seen.size - 1)):
+                inside = np.array([((subset >> i) & 1) == 1 for i in range(seen.size)])
+                n, w, p = 0.0, 0.0, 0.0
                 for i in range(seen.size):
-                    found_levels[slot, seen[i]] = _holds(few, number, i)
+                    if inside[i]:
+                        n += sizes[slot, seen[i], 0]
+                        w += sizes[slot, seen[i], 1]
+                        p += sizes[slot, seen[i], 2]
+                _try_set(j, n, w, p, seen, inside, totals, slot, rules, best, found, found_levels)
+            continue
+        # Of many levels some hold positives by chance: each is shrunk before they are added up.
+        base, shrinkage = totals[slot, 2] / totals[slot, 1], rules[2] * (rules[0] == 0)
+        shrunk = np.empty(seen.size)
+        for i in range(seen.size):
+            w, p = sizes[slot, seen[i], 1], sizes[slot, seen[i], 2]
+            shrunk[i] = w * (p + shrinkage * base) / (w + shrinkage) if shrinkage > 0.0 else p
+        ranked = np.argsort(-shrunk / sizes[slot, :, 1][seen], kind="mergesort")
+        inside = np.zeros(seen.size, np.bool_)
+        n, w, p = 0.0, 0.0, 0.0
+        for i in ranked[:-1]:
+            inside[i] = True
+            n += sizes[slot, seen[i], 0]
+            w += sizes[slot, seen[i], 1]
+            p += shrunk[i]
+            _try_set(j, n, w, p, seen, inside, totals, slot, rules, best, found, found_levels)
 
 
 @kernel
-def _holds(few: bool, number: int, i: int) -> bool:
-    """Whether the i-th level is in the set: one of all sets, by its bits, or one of prefixes."""
-    return ((number >> i) & 1) == 1 if few else i < number
+def _try_set(
+    j: int,
+    n: float,
+    w: float,
+    p: float,
+    seen: Array,
+    inside: Array,
+    totals: Floats,
+    slot: int,
+    rules: tuple[int, int, float],
+    best: Floats,
+    found: Array,
+    found_levels: Array,
+) -> None:
+    """Try the levels that are inside on the left."""
+    most = 1 if 2.0 * w >= totals[slot, 1] else 0
+    if _try(n, w, p, totals, slot, rules, (j, -1, -1, most), best, found):
+        found_levels[slot] = most == 1
+        for i in range(seen.size):
+            found_levels[slot, seen[i]] = inside[i]

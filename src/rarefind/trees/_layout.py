@@ -159,14 +159,14 @@ def _text_width(text: str) -> float:
 
 
 def _label(tree: MetaTree, number: int, names: list[str], holes: Bools | None) -> str:
-    """A condition in few words."""
+    """A condition in few words, which leave out where new levels go."""
     c = tree.conditions
     feature, threshold = int(c.feature[number]), float(c.threshold[number])
     name = _cut(names[feature], _LONGEST_NAME)
     missing = OR_MISSING if c.missing_left[number] else ""
     missing = missing if holes is not None and holes[feature] else ""
     if c.set_number[number] >= 0:
-        inside, outside = sides(tree, number)
+        inside, outside, _ = sides(tree, number)
         if len(outside) < len(inside):
             return f"{name} not in {_cut(braced(tuple(outside)), _LONGEST_SET)}{missing}"
         only = f"= {plain(inside[0])}" if len(inside) == 1 else ""

@@ -49,19 +49,17 @@ def best_cut(
 ) -> Bools:
     """Which leaves go left: those before the cut that is worth most.
 
-    ``target`` is what the ranking of the left before the right is worth: ``"average_precision"``,
-    ``"roc_auc"`` or, with ``k``, ``"precision_at_k"``. A cut leaves leaves on both sides.
+    ``target``, ``"average_precision"`` or ``"roc_auc"``, is what ranking the left before the right
+    is worth; with ``k`` the precision of the first k comes before it. A cut leaves leaves on both
+    sides.
     """
     ranked = rank_leaves(positive, weight, order)
     p, w = np.cumsum(positive[ranked])[:-1], np.cumsum(weight[ranked])[:-1]
     P, W = positive.sum(), weight.sum()
-    if target == "roc_auc":
-        value = two_level_auc(p, w, P, W)
-    else:
-        value = two_level_ap(p, w, P, W)
-        if k is not None:
-            # The budget first; average precision only among equals.
-            value = np.round(two_level_precision(p, w, P, W, k), 9) + 1e-10 * value
+    value = two_level_auc(p, w, P, W) if target == "roc_auc" else two_level_ap(p, w, P, W)
+    if k is not None:
+        # The budget first; the target only among equals.
+        value = np.round(two_level_precision(p, w, P, W, k), 9) + 1e-10 * value
     left = np.zeros(ranked.size, dtype=bool)
     left[ranked[: int(np.argmax(value)) + 1]] = True
     return left

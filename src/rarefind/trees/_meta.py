@@ -28,6 +28,10 @@ class Plan(NamedTuple):
     shrinkage: float = 0.0
     budget: float | None = None  # weight of the rows that will be checked
 
+    def scaled(self, share: float) -> Plan:
+        """The same for a share of the rows."""
+        return self if self.budget is None else self._replace(budget=share * self.budget)
+
 
 class _Part(NamedTuple):
     """The rows of an outer node: where they stand, and the weight of those ranked ahead."""
@@ -176,10 +180,11 @@ class _Builder:
         if not self.columns.is_set[feature]:
             threshold = self.columns.threshold(feature, low, high)
             return feature, threshold, bool(missing_left), -1
-        levels = grown.levels[inner]
-        self.sets.append(levels)
         hole = self.columns.n_codes[feature]
-        return feature, np.nan, bool(levels[hole]), len(self.sets) - 1
+        goes_left = np.append(grown.levels[inner], False)
+        goes_left[hole + 1] = missing_left  # for a set, where most rows go: so does a new level
+        self.sets.append(goes_left)
+        return feature, np.nan, bool(goes_left[hole]), len(self.sets) - 1
 
     def finish(self) -> MetaTree:
         """Turn what was collected into arrays."""

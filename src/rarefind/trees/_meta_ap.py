@@ -5,19 +5,18 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from rarefind._sklearn_compat import with_callbacks
-from rarefind._typing import ArrayLike, Bools, Floats, Label, Table
+from rarefind._typing import ArrayLike, Label, Table
 from rarefind.metrics import budget
-from rarefind.trees._base import Start
+from rarefind.trees._base import ABOVE_HALF, Start, TreeClassifier
 from rarefind.trees._classifier import MAX_INNER, MetaTreeClassifier
 from rarefind.trees._criteria import CRITERIA
 from rarefind.trees._meta import Plan
-from rarefind.trees._prune import SMOOTHINGS, CountedTree, Shape, mean_of_folds, ranking_value
+from rarefind.trees._prune import SMOOTHINGS
 
 
 class MetaAPClassifier(MetaTreeClassifier):
@@ -25,17 +24,17 @@ class MetaAPClassifier(MetaTreeClassifier):
 
     A tree is grown on all rows; its leaves are put in the order of their precision and merged into
     two sides where the average precision of ranking one before the other is highest. Each side is
-    split again in the same way. So the leaves of the whole come in the order of the list, and
-    several conditions may lead to the same one: the model is a graph, mostly a small one.
+    split again in the same way. Several conditions may lead to the same part of the list: the model
+    is a graph, mostly a small one. Its leaves are numbered in the order of the list.
 
     Grown on folds as well, it is cut back to as many levels as rank the held-out rows best.
 
     Parameters
     ----------
-    inner_depth : int, sequence of int or "auto", default=4
+    inner_depth : int, sequence of int or "auto", default="auto"
         Depth of each inner tree; of several the one that ranks held-out rows best. ``"auto"``
-        chooses among 1, 2, 3, 4 and 6; 1 is an ordinary tree.
-    outer_depth : int, default=4
+        chooses among 1, 2 and 4; 1 is an ordinary tree.
+    outer_depth : int, default=6
         Most levels of inner trees.
     criterion : {"max-ap", "ap", "gini", "entropy", "auc"}, default="max-ap"
         What a split of an inner tree is worth: ``"max-ap"`` is the better of the average precisions
@@ -109,7 +108,8 @@ class MetaAPClassifier(MetaTreeClassifier):
     threshold_ : float
         The priority from which ``predict`` says positive.
     value_ : float
-        ``metric`` on the held-out rows at the threshold; NaN when nothing was held out.
+        ``metric`` on the held-out rows at the threshold, so rather high as well; NaN when nothing
+        was held out.
     classes_, pos_label_, n_features_in_, feature_names_in_
         As everywhere.
 
@@ -139,10 +139,11 @@ class MetaAPClassifier(MetaTreeClassifier):
     >>> train = train_test_split(X, y, stratify=y, test_size=0.3, random_state=0)
     >>> model = MetaAPClassifier(random_state=0).fit(train[0], train[2])
     >>> round(get_scorer("average_precision")(model, train[1], train[3]), 2)
-    0.63
+    0.66
     """
 
     _parameter_constraints = {  # noqa: RUF012
+        **TreeClassifier._shared_constraints,
         "inner_depth": [
             StrOptions({"auto"}),
             Interval(Integral, 1, MAX_INNER, closed="both"),
@@ -158,24 +159,15 @@ class MetaAPClassifier(MetaTreeClassifier):
         "prune": ["boolean"],
         "smoothing": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "ties": [StrOptions({"border", "leaf"})],
-        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
-        "class_weight": [dict, StrOptions({"balanced"}), None],
-        "categorical_features": ["array-like", None],
-        "splitter": [StrOptions({"auto", "exact", "histogram"})],
-        "max_bins": [Interval(Integral, 2, None, closed="left")],
-        "threshold": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both"), None],
-        "metric": [str, callable],
         "cv": ["cv_object"],
-        "pos_label": "no_validation",
-        "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
     }
+
+    _target = "average_precision"
 
     def __init__(
         self,
-        inner_depth: Any = 4,
-        outer_depth: int = 4,
+        inner_depth: Any = "auto",
+        outer_depth: int = 6,
         *,
         criterion: str = "max-ap",
         order: str = "precision",
@@ -249,7 +241,9 @@ class MetaAPClassifier(MetaTreeClassifier):
         -------
         self
         """
-        self._target, self._scores = self.target, self.scores
+        self._scores = self.scores
+        # Positions are scored to the lower end of a leaf's share of the list.
+        self._own_threshold = 0.5 if self.scores == "precision" else ABOVE_HALF
         start = self._start(X, y, sample_weight, groups)
         self._share = self._share_of_rows(start.codes.size)
         self._grow_and_prune(start)
@@ -259,7 +253,7 @@ class MetaAPClassifier(MetaTreeClassifier):
         """Merge the leaves of the grown tree for another budget, without growing it again.
 
         As many outer levels are kept, and scores are smoothed as much, as find most positives among
-        the first ``k`` held-out rows. The threshold follows.
+        about the first ``k`` held-out rows; levels only with ``prune=True``. The threshold follows.
 
         Parameters
         ----------
@@ -271,34 +265,13 @@ class MetaAPClassifier(MetaTreeClassifier):
         self
         """
         check_is_fitted(self)
-        if not self._counted:
+        if not self._held_out:
             raise ValueError(
                 "refit_budget asks held-out rows, and this model was fitted without any: fit it "
                 "with prune=True or threshold='auto'."
             )
-        self._target, self._share = "precision_at_k", budget(k, self.n_rows_) / self.n_rows_
-        shapes = [Shape(d, m) for d in range(self.outer_depth + 1) for m in self._smoothings()]
-        values = mean_of_folds([self._leaf_values(fold, shapes) for fold in self._counted])
-        shape = shapes[int(np.nanargmax(values))]
-        self.held_out_value_ = float(np.nanmax(values))
-        self._take_shape(shape)
-        if self.threshold is not None:
-            self._settle(*self._held_out_leaves(shape))
+        self._refit_budget(budget(k, self.n_rows_) / self.n_rows_)
         return self
-
-    def _leaf_values(self, fold: CountedTree, shapes: list[Shape]) -> Floats:
-        values = []
-        for shape in shapes:
-            score, weight, positive = fold.table(shape, self._scores).T
-            values.append(ranking_value(score, weight, positive, self._target, self._share))
-        return np.array(values)
-
-    def _held_out_leaves(self, shape: Shape) -> tuple[Floats, Bools, Floats]:
-        """Scores of held-out rows as their leaves have them: positives, and then negatives."""
-        table = np.concatenate([c.table(shape, self._scores) for c in self._counted])
-        score, weight, positive = table.T
-        is_positive = np.repeat([True, False], score.size)
-        return np.tile(score, 2), is_positive, np.concatenate([positive, weight - positive])
 
     def _share_of_rows(self, n: int) -> float | None:
         if self.target == "precision_at_k":
@@ -310,17 +283,17 @@ class MetaAPClassifier(MetaTreeClassifier):
         return None
 
     def _plan(self, inner_depth: int, start: Start) -> Plan:
-        total = start.rows.weight.sum()
+        rows = start.rows
         return Plan(
-            inner_depth,
-            self.outer_depth,
-            self.criterion,
-            self.order,
-            "average_precision",
-            self.min_samples_leaf,
-            start.rows.X.shape[1],
-            float(self.shrinkage),
-            None if self._share is None else self._share * total,
+            inner_depth=inner_depth,
+            outer_depth=self.outer_depth,
+            criterion=self.criterion,
+            order=self.order,
+            target="average_precision",
+            min_rows=self.min_samples_leaf,
+            n_features=rows.X.shape[1],
+            shrinkage=float(self.shrinkage),
+            budget=None if self._share is None else self._share * rows.weight.sum(),
         )
 
     def _smoothings(self) -> tuple[float, ...]:

@@ -1,8 +1,8 @@
 """Paths through a tree of trees, as conditions that a person can read.
 
 A path is a list of condition numbers, each with whether it held. What all its conditions say about
-one feature is one thing: the numbers between two bounds, or some levels, and whether a hole can
-come along. A level that was not seen in training is treated as a hole by the tree, so also here.
+one feature is one thing: the numbers between two bounds, or some levels, and whether a hole or a
+new level, one that was not seen in training, can come along.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ import numpy as np
 
 from rarefind._typing import Bools, Floats, Ints
 from rarefind.rules import Condition
-from rarefind.trees._graph import MetaTree, goes_left
+from rarefind.trees._graph import MetaTree
 
 Path: TypeAlias = list[tuple[int, bool]]
 
 OR_MISSING = " or missing"
+OR_NEW = " or new"
 
 
 def leaf_ranks(tree: MetaTree, score: Floats) -> Ints:
@@ -56,30 +57,38 @@ class _Known:
     low: float = -np.inf
     high: float = np.inf
     levels: Bools | None = None  # which levels can be, for a feature that has levels
+    new: bool = False  # whether a new level can be, for such a feature
 
     @property
     def value(self) -> bool:
-        """Whether there can be a value."""
+        """Whether there can be a number, or a known level."""
         return bool(self.low < self.high if self.levels is None else self.levels.any())
 
     @property
     def possible(self) -> bool:
-        return self.missing or self.value
+        return self.missing or self.new or self.value
 
     @property
     def any_value(self) -> bool:
-        """Whether every value is possible."""
+        """Whether every value is possible, new levels included."""
         if self.levels is not None:
-            return bool(self.levels.all())
+            return self.new and bool(self.levels.all())
         return bool(np.isneginf(self.low) and np.isposinf(self.high))
+
+    @property
+    def most_levels(self) -> bool:
+        """Whether fewer levels are impossible than possible."""
+        return self.levels is not None and bool(2 * self.levels.sum() > self.levels.size)
 
     def after(self, tree: MetaTree, number: int, holds: bool) -> _Known:
         """What is known when a condition held, or did not."""
         conditions = tree.conditions
         missing = self.missing and bool(conditions.missing_left[number]) == holds
         if self.levels is not None:
-            left = tree.sets[conditions.set_number[number], : self.levels.size]
-            return replace(self, missing=missing, levels=self.levels & (left == holds))
+            left = tree.sets[conditions.set_number[number]]
+            levels = self.levels & (left[: self.levels.size] == holds)
+            new = self.new and bool(left[self.levels.size + 1]) == holds
+            return replace(self, missing=missing, levels=levels, new=new)
         threshold = float(conditions.threshold[number])
         if holds:
             return replace(self, missing=missing, high=min(self.high, threshold))
@@ -89,7 +98,9 @@ class _Known:
 def _unknown(tree: MetaTree, feature: int, missing: bool) -> _Known:
     """What is known of a feature before any condition."""
     levels = tree.levels.get(feature)
-    return _Known(missing, levels=None if levels is None else np.ones(levels.size, dtype=bool))
+    if levels is None:
+        return _Known(missing)
+    return _Known(missing, levels=np.ones(levels.size, dtype=bool), new=True)
 
 
 def step(tree: MetaTree, number: int, holds: bool) -> int:
@@ -103,9 +114,13 @@ def row_path(tree: MetaTree, row: Floats) -> Path:
     c, path = tree.conditions, []
     at = int(tree.nodes.root[0])
     while at >= 0:
-        threshold, number = float(c.threshold[at]), int(c.set_number[at])
-        value = float(row[c.feature[at]])
-        holds = bool(goes_left(value, threshold, bool(c.missing_left[at]), number, tree.sets))
+        value, number = row[c.feature[at]], c.set_number[at]
+        if value != value:  # a hole
+            holds = bool(c.missing_left[at])
+        elif number >= 0:
+            holds = bool(tree.sets[number, int(value)])
+        else:
+            holds = bool(value <= c.threshold[at])
         path.append((at, holds))
         at = step(tree, at, holds)
         if at < 0:
@@ -128,7 +143,7 @@ def all_paths(tree: MetaTree, most: int = 10_000, holes: Bools | None = None) ->
     most : int, default=10_000
         More paths than these are refused.
     holes : ndarray of bool, default=None
-        Features that can have a hole or a new level; by default all.
+        Features that can have a hole; by default all. New levels can be in any that has levels.
 
     Returns
     -------
@@ -204,14 +219,16 @@ def merged(
     raw_row : ndarray of shape (n_features,), default=None
         The row that took the path. Without it the conditions are those of all rows that can.
     holes : ndarray of bool, default=None
-        Without a row: features that can have a hole or a new level; by default all.
+        Without a row: features that can have a hole; by default all. New levels can be in any that
+        has levels.
 
     Returns
     -------
     list of Condition
         With one of the ops ``<=``, ``>``, ``between`` (for ``low < x <= high``), ``in`` and
-        ``not in``, each also with `` or missing`` behind it, or ``=`` with the value ``"missing"``
-        or ``"present"``. A level that was not seen in training counts as missing.
+        ``not in``, each also with `` or missing`` behind it, or ``=`` with the value ``"missing"``,
+        ``"new"`` or ``"present"``. A new level is present and ``not in`` every set; where it goes
+        with those ``in`` a set or with ``"missing"``, `` or new`` comes last in the op.
     """
     known: dict[int, _Known] = {}
     share: dict[int, float] = {}
@@ -241,25 +258,28 @@ def _of_row(name: str, known: _Known, levels: Floats | None, value: float) -> Co
         return Condition(name, "=", "missing", f"{name} is missing")
     if levels is not None and value not in levels:
         return Condition(name, "=", value, f"{name} = {plain(value)}, a new level")
-    return _condition(name, replace(known, missing=False), levels)
+    # Where new levels go does not matter here, so what is shorter is said.
+    return _condition(name, replace(known, missing=False, new=known.most_levels), levels)
 
 
 def _condition(name: str, known: _Known, levels: Floats | None) -> Condition:
     """What is known of a feature."""
     if not known.value:
-        new = "" if levels is None else " or new"
-        return Condition(name, "=", "missing", f"{name} is missing{new}")
+        what = "missing" if known.missing else "new"
+        or_new = OR_NEW if known.missing and known.new else ""
+        return Condition(name, f"={or_new}", what, f"{name} is {what}{or_new}")
     if known.any_value:
         return Condition(name, "=", "present", f"{name} is present")
+    others = OR_MISSING if known.missing else ""
     if levels is None or known.levels is None:
         condition = interval(name, known.low, known.high)
+    elif known.new and known.most_levels:
+        condition = _not_in(name, tuple(levels[~known.levels].tolist()))
     else:
-        condition = _levels(name, known.levels, levels)
-    if not known.missing:
-        return condition
-    new = "" if levels is None else " or new"
-    text = condition.raw_unit_text + OR_MISSING + new
-    return replace(condition, op=condition.op + OR_MISSING, raw_unit_text=text)
+        condition = _in(name, tuple(levels[known.levels].tolist()))
+        others += OR_NEW if known.new else ""
+    text = condition.raw_unit_text + others
+    return replace(condition, op=condition.op + others, raw_unit_text=text)
 
 
 def interval(name: str, low: float, high: float) -> Condition:
@@ -272,13 +292,13 @@ def interval(name: str, low: float, high: float) -> Condition:
     return Condition(name, "between", (low, high), text)
 
 
-def _levels(name: str, possible: Bools, levels: Floats) -> Condition:
-    if 2 * possible.sum() > levels.size:
-        others = tuple(levels[~possible].tolist())
-        return Condition(name, "not in", others, f"{name} not in {braced(others)}")
-    values = tuple(levels[possible].tolist())
+def _in(name: str, values: tuple[float, ...]) -> Condition:
     text = f"= {plain(values[0])}" if len(values) == 1 else f"in {braced(values)}"
     return Condition(name, "in", values, f"{name} {text}")
+
+
+def _not_in(name: str, values: tuple[float, ...]) -> Condition:
+    return Condition(name, "not in", values, f"{name} not in {braced(values)}")
 
 
 def braced(values: tuple[float, ...]) -> str:
@@ -319,7 +339,7 @@ class LeafRule:
     conditions: list[Condition]
 
     def __str__(self) -> str:
-        texts = [f"({c})" if c.op.endswith(OR_MISSING) else str(c) for c in self.conditions]
+        texts = [f"({c})" if " or " in c.op else str(c) for c in self.conditions]
         what = " and ".join(texts) or "every row"
         return f"leaf {self.leaf} (score {self.score:.3g}): {what}"
 
@@ -344,7 +364,7 @@ def to_conditions(
     most : int, default=10_000
         More rules than these are refused.
     holes : ndarray of bool, default=None
-        Features that can have a hole or a new level; by default all.
+        Features that can have a hole; by default all. New levels can be in any that has levels.
 
     Returns
     -------

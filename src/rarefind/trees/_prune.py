@@ -1,7 +1,7 @@
 """How far a tree of trees is split, and how its leaves are scored: what held-out rows say.
 
-The trees of the folds are grown whole once. Each is kept as the counts of its outer nodes, those it
-was grown on and those held out, so any pruning, smoothing or budget is judged without growing.
+The trees of the folds are grown whole once, and every pruning and smoothing of them is judged. How
+each ranks the held-out rows is kept, so that another budget needs no growing.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ import numpy as np
 
 from rarefind._typing import Array, Bools, Floats, Ints
 from rarefind.metrics._inputs import cumulate
-from rarefind.trees._graph import MetaTree, OuterNodes
+from rarefind.trees._graph import OuterNodes
 
 SMOOTHINGS = (1.0, 4.0, 16.0, 64.0)
+_PLACES = 512
+_AROUND = np.geomspace(0.5, 2.0, 5)
 
 
 class Shape(NamedTuple):
@@ -24,26 +26,52 @@ class Shape(NamedTuple):
     smoothing: float
 
 
-class CountedTree(NamedTuple):
-    """The outer nodes of a tree, with the rows it was grown on and rows that were held out."""
+class HeldOut(NamedTuple):
+    """Held-out rows as a tree ranks them: scores going down the list, and running sums there.
 
-    nodes: OuterNodes
-    held: Floats  # (nodes, 2): weight held out, weight of its positives
+    Of many rows, only the first places are all kept, and ever fewer further down: enough for any
+    budget and threshold later.
+    """
+
+    score: Floats
+    weight: Floats
+    positive: Floats
 
     @classmethod
-    def of(cls, tree: MetaTree, leaf: Ints, is_positive: Bools, weight: Floats) -> CountedTree:
-        """Count held-out rows in their leaves and in all outer nodes above."""
-        held = np.zeros((tree.is_leaf.size, 2))
-        np.add.at(held, leaf, np.column_stack([weight, weight * is_positive]))
-        for node in range(len(held) - 1, 0, -1):
-            held[tree.nodes.parent[node]] += held[node]
-        return cls(tree.nodes, held)
+    def of(cls, score: Floats, weight: Floats, is_positive: Bools) -> HeldOut:
+        """Go down the list."""
+        ranked, w, p = cumulate(score, weight, weight * is_positive)
+        kept = _places(ranked.size)
+        return cls(ranked[kept], w[kept], p[kept])
 
-    def table(self, shape: Shape, scores: str) -> Floats:
-        """Score, held-out weight and positives of each leaf of the tree in this shape."""
-        chosen = leaves_at(self.nodes, shape.depth) & (self.held[:, 0] > 0)
-        score = node_scores(self.nodes, shape, scores)
-        return np.column_stack([score, self.held])[chosen]
+    def precision(self, share: float) -> float:
+        """Precision of the first ``share`` of the weight, ties in expectation."""
+        k = share * self.weight[-1]
+        hits = np.interp(k, np.append(0.0, self.weight), np.append(0.0, self.positive))
+        return float(hits / k)
+
+    def around(self, share: float) -> float:
+        """Mean precision of budgets around this one: of one budget alone it would be left to luck.
+
+        Few held-out rows are within a small budget.
+        """
+        return float(np.mean([self.precision(min(1.0, share * f)) for f in _AROUND]))
+
+    def rows(self) -> tuple[Floats, Bools, Floats]:
+        """Scores, classes and weights: the positives of each score, and then the negatives."""
+        positive = np.diff(self.positive, prepend=0.0)
+        negative = np.maximum(np.diff(self.weight, prepend=0.0) - positive, 0.0)
+        is_positive = np.repeat([True, False], self.score.size)
+        return np.tile(self.score, 2), is_positive, np.concatenate([positive, negative])
+
+
+def _places(n: int) -> Ints:
+    """All places of a short list; of a long one the first, and ever fewer of those after them."""
+    if n <= _PLACES:
+        return np.arange(n)
+    first = _PLACES // 2
+    further = np.geomspace(first, n - 1, _PLACES - first).round().astype(np.intp)
+    return np.unique(np.concatenate([np.arange(first), further]))
 
 
 def leaves_at(nodes: OuterNodes, depth: int) -> Bools:
@@ -86,24 +114,12 @@ def positions(nodes: OuterNodes, depth: int) -> Floats:
     return score
 
 
-def ranking_value(
-    score: Floats, weight: Floats, positive: Floats, target: str, share: float | None
-) -> float:
-    """What a ranking is worth, ties in expectation; NaN where it holds one class only.
-
-    ``weight`` is that of each row or leaf, ``positive`` that of its positives. ``target`` is
-    ``"average_precision"``, ``"roc_auc"`` or, for a ``share`` of the weight, ``"precision_at_k"``.
-    """
-    _, w, p = cumulate(score, weight, positive)
+def ranking_value(score: Floats, weight: Floats, is_positive: Bools, target: str) -> float:
+    """Average precision or ``"roc_auc"`` of a ranking, ties in expectation; NaN for one class."""
+    _, w, p = cumulate(score, weight, weight * is_positive)
     if p[-1] <= 0 or p[-1] >= w[-1]:
         return np.nan
     before_w, before_p = np.append(0.0, w[:-1]), np.append(0.0, p[:-1])
-    if target == "precision_at_k":
-        assert share is not None
-        k = share * w[-1]
-        at = int(np.searchsorted(w, k * (1 - 1e-12)))
-        part = (k - before_w[at]) / (w[at] - before_w[at])
-        return float((before_p[at] + part * (p[at] - before_p[at])) / k)
     if target == "roc_auc":
         negatives = (w - p) - (before_w - before_p)
         return float((negatives * (before_p + p) / 2).sum() / (p[-1] * (w[-1] - p[-1])))
@@ -111,8 +127,10 @@ def ranking_value(
 
 
 def mean_of_folds(values: list[Floats]) -> Floats:
-    """Mean over the folds in which the ranking is worth something at all."""
+    """Mean over the folds in which rows of both classes are held out."""
     table = np.array(values)
     known = ~np.isnan(table)
+    if not known.any():
+        raise ValueError("No fold holds out rows of both classes: give fewer folds.")
     total = np.where(known, table, 0.0).sum(axis=0)
     return np.where(known.any(axis=0), total / np.maximum(known.sum(axis=0), 1), np.nan)

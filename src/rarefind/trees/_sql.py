@@ -221,12 +221,13 @@ class _Writer:
         column, missing = self.columns[c.feature[number]], bool(c.missing_left[number])
         or_null = f" OR {column} IS NULL" if missing else ""
         if c.set_number[number] >= 0:
-            inside, outside = sides(self.tree, number)
-            listed = ", ".join(map(self.literal, outside if missing else inside))
-            if not listed:
-                return "1 = 1" if missing else "1 = 0"
-            holds = f"{column} {'NOT IN' if missing else 'IN'} ({listed})"
-            return holds + or_null
+            inside, outside, new = sides(self.tree, number)
+            listed = ", ".join(map(self.literal, outside if new else inside))
+            if listed:
+                return f"{column} {'NOT IN' if new else 'IN'} ({listed}){or_null}"
+            if new == missing:
+                return "1 = 1" if new else "1 = 0"
+            return f"{column} IS {'NOT ' if new else ''}NULL"
         threshold = float(c.threshold[number])
         if threshold == np.inf:
             return "1 = 1" if missing else f"{column} IS NOT NULL"

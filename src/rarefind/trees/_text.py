@@ -12,6 +12,8 @@ from rarefind.trees._paths import OR_MISSING, leaf_ranks, ranked_leaves, step
 from rarefind.trees._ranker import Ranker
 
 _INDENT = "    "
+_SETS = """\
+A level never seen before is in no set. For a missing value a condition holds only if it says so."""
 _BANDS = """\
 A condition with ± w, within w of its threshold t, holds in part: the share 0.5 - (x - t) / (2 w)
 of the row goes on as if it held, the rest as if not. So a row reaches several leaves, and m is the
@@ -25,9 +27,10 @@ def export_text(ranker: Ranker, names: list[str]) -> str:
     """Write the tree to be read from top to bottom.
 
     A block for each outer node that is split, then a line for each leaf. Numbers are written in
-    full, so the text is the whole model. Holes and levels that were not seen in training are in no
-    set, and no number is below a threshold; where they follow numbers, the text says so. Where
-    thresholds have bands, these are behind them, and the text says how they move a row.
+    full, so the text is the whole model. Levels that were not seen in training are in no set, and
+    a hole is neither in a set nor out of it, nor below a threshold: where a condition holds for
+    holes, the text says so. Where thresholds have bands, these are behind them, and the text says
+    how they move a row.
 
     Parameters
     ----------
@@ -50,7 +53,7 @@ def export_text(ranker: Ranker, names: list[str]) -> str:
     places = [f"leaf {rank}" if rank else f"node {node}" for node, rank in enumerate(ranks)]
     lines = [f"{_counted(len(conditions), 'condition')}, {_counted(int(ranks.max()), 'leaf')}"]
     if tree.sets.size:
-        lines.append("A missing value and a level never seen before are in no set.")
+        lines += [_SETS]
     lines += [_BANDS] if banded else []
     for node in np.flatnonzero(~tree.is_leaf):
         first, second = places[tree.nodes.first[node]], places[tree.nodes.second[node]]
@@ -95,21 +98,24 @@ def condition_text(tree: MetaTree, number: int, names: list[str], width: float =
     feature, missing = int(c.feature[number]), bool(c.missing_left[number])
     name, threshold = readable(names[feature]), float(c.threshold[number])
     if c.set_number[number] >= 0:
-        inside, outside = sides(tree, number)
-        listed = ", ".join(map(repr, outside if missing else inside))
-        return f"{name} {'not in' if missing else 'in'} {{{listed}}}"
+        inside, outside, new = sides(tree, number)
+        listed = ", ".join(map(repr, outside if new else inside))
+        if not listed and new != missing:
+            return f"{name} is {'present' if new else 'missing'}"
+        return f"{name} {'not in' if new else 'in'} {{{listed}}}{OR_MISSING if missing else ''}"
     if threshold == np.inf:
         return f"{name} is {'missing or ' if missing else ''}present"
     band = f" ± {width!r}" if width > 0 else ""
     return f"{name} <= {threshold!r}{band}{OR_MISSING if missing else ''}"
 
 
-def sides(tree: MetaTree, number: int) -> tuple[list[float], list[float]]:
-    """The levels for which a condition holds, and those for which it does not."""
+def sides(tree: MetaTree, number: int) -> tuple[list[float], list[float], bool]:
+    """The levels for which a condition holds, those for which not, and if it does for new ones."""
     c = tree.conditions
     levels = tree.levels[int(c.feature[number])]
-    left = tree.sets[c.set_number[number], : levels.size]
-    return levels[left].tolist(), levels[~left].tolist()
+    codes = tree.sets[c.set_number[number]]
+    left = codes[: levels.size]
+    return levels[left].tolist(), levels[~left].tolist(), bool(codes[levels.size + 1])
 
 
 def readable(name: str) -> str:

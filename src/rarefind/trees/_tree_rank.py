@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Self
 
 from sklearn.base import _fit_context
@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from rarefind._sklearn_compat import with_callbacks
 from rarefind._typing import ArrayLike, Label, Table
-from rarefind.trees._base import Start
+from rarefind.trees._base import ABOVE_HALF, Start, TreeClassifier
 from rarefind.trees._classifier import MAX_INNER, MetaTreeClassifier
 from rarefind.trees._meta import Plan
 
@@ -25,10 +25,10 @@ class TreeRankClassifier(MetaTreeClassifier):
 
     Parameters
     ----------
-    inner_depth : int, sequence of int or "auto", default=4
+    inner_depth : int, sequence of int or "auto", default="auto"
         Depth of each inner tree; of several the one that ranks held-out rows best. ``"auto"``
-        chooses among 1, 2, 3, 4 and 6.
-    outer_depth : int, default=4
+        chooses among 1, 2 and 4.
+    outer_depth : int, default=6
         Most levels of inner trees.
     scores : {"position", "precision"}, default="position"
         Score leaves by their position, as the theory has it, or by their precision.
@@ -38,7 +38,8 @@ class TreeRankClassifier(MetaTreeClassifier):
         Fewest rows on each side of a split.
     class_weight, categorical_features, splitter, max_bins, threshold, metric, cv, pos_label, \
 random_state, n_jobs, verbose
-        As in :class:`MetaAPClassifier`; ``threshold=None`` is 0.5, the first half of the leaves.
+        As in :class:`MetaAPClassifier`; ``threshold=None`` takes the leaves with a score
+        above 0.5.
 
     Attributes
     ----------
@@ -68,10 +69,11 @@ threshold_, value_
     >>> train = train_test_split(X, y, stratify=y, test_size=0.3, random_state=0)
     >>> model = TreeRankClassifier(random_state=0).fit(train[0], train[2])
     >>> round(roc_auc_score(train[3], model.priority(train[1])), 2)
-    0.88
+    0.9
     """
 
     _parameter_constraints = {  # noqa: RUF012
+        **TreeClassifier._shared_constraints,
         "inner_depth": [
             StrOptions({"auto"}),
             Interval(Integral, 1, MAX_INNER, closed="both"),
@@ -80,18 +82,7 @@ threshold_, value_
         "outer_depth": [Interval(Integral, 0, 100, closed="both")],
         "scores": [StrOptions({"position", "precision"})],
         "prune": ["boolean"],
-        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
-        "class_weight": [dict, StrOptions({"balanced"}), None],
-        "categorical_features": ["array-like", None],
-        "splitter": [StrOptions({"auto", "exact", "histogram"})],
-        "max_bins": [Interval(Integral, 2, None, closed="left")],
-        "threshold": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both"), None],
-        "metric": [str, callable],
         "cv": ["cv_object"],
-        "pos_label": "no_validation",
-        "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
     }
 
     ties = "leaf"
@@ -99,8 +90,8 @@ threshold_, value_
 
     def __init__(
         self,
-        inner_depth: Any = 4,
-        outer_depth: int = 4,
+        inner_depth: Any = "auto",
+        outer_depth: int = 6,
         *,
         scores: str = "position",
         prune: bool = True,
@@ -161,19 +152,19 @@ threshold_, value_
         self
         """
         self._scores = self.scores
+        self._own_threshold = 0.5 if self.scores == "precision" else ABOVE_HALF
         self._grow_and_prune(self._start(X, y, sample_weight, groups))
         return self
 
     def _plan(self, inner_depth: int, start: Start) -> Plan:
-        columns = start.rows.X.shape[1]
         return Plan(
-            inner_depth,
-            self.outer_depth,
-            "auc",
-            "precision",  # the order of β / α is the same
-            "roc_auc",
-            self.min_samples_leaf,
-            columns,
+            inner_depth=inner_depth,
+            outer_depth=self.outer_depth,
+            criterion="auc",
+            order="precision",  # the order of β / α is the same
+            target="roc_auc",
+            min_rows=self.min_samples_leaf,
+            n_features=start.rows.X.shape[1],
         )
 
     def _smoothings(self) -> tuple[float, ...]:
