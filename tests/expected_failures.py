@@ -55,7 +55,7 @@ CHECKED: list[tuple[Any, dict[str, str]]] = [
     (KRNNClassifier(k=2, threshold="auto", distance="chebyshev"), {}),
     # It learns a distance for each row asked about: as few and as small ones as it can.
     (IMLClassifier(k=1, n_selected=2, max_rounds=1), {}),
-    (MetaAPClassifier(), _OWN_THRESHOLD | _WEIGHTS),
+    (MetaAPClassifier(), _WEIGHTS),
     (MetaAPClassifier(2, 2, ties="leaf", threshold=None, prune=False, smoothing=1.0), _WEIGHTS),
     (MetaAPClassifier("auto", 2, criterion="ap", order="ratio", scores="position"), _WEIGHTS),
     (MetaAPClassifier(2, 2, target="precision_at_k", k="10%", splitter="histogram"), _WEIGHTS),
@@ -68,6 +68,18 @@ CHECKED: list[tuple[Any, dict[str, str]]] = [
             )
         },
     ),
-    (MetaAPForestClassifier(10), _OWN_THRESHOLD | _WEIGHTS),
-    (MetaAPForestClassifier(10, ties="border", criterion="gini", threshold=0.5), _WEIGHTS),
+    (
+        MetaAPForestClassifier(10),
+        _OWN_THRESHOLD
+        | _WEIGHTS
+        | {
+            "check_class_weight_classifiers": (
+                "weights of classes are for growing: the threshold is tuned on the rows as they are"
+            )
+        },
+    ),
+    (
+        MetaAPForestClassifier(10, ties="border", criterion="gini", threshold=0.5),
+        _OWN_THRESHOLD | _WEIGHTS,
+    ),
 ]

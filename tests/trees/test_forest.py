@@ -89,17 +89,19 @@ def test_out_of_bag_scores_are_by_trees_that_have_not_drawn_the_row(ties, splitt
     model.fit(X, y, sample_weight=weight)
     used = weight > 0
     X, y, weight = X[used], y[used], weight[used]
+    assert np.isnan(model.oob_scores_[~used]).all()
+    oob = model.oob_scores_[used]
     left_out = drawn(model, y) == 0
     scores = np.array([tree.blended(X) for tree in model.trees_])
     known = left_out.any(axis=0)
     assert 0 < (~known).sum() < known.size
     expected = [scores[out, i].mean() for i, out in enumerate(left_out.T) if out.any()]
-    np.testing.assert_allclose(model.oob_scores_[known], expected, rtol=1e-12)
-    assert np.isnan(model.oob_scores_[~known]).all()
-    ap = average_precision(y[known], model.oob_scores_[known], sample_weight=weight[known])
-    assert model.oob_average_precision_ == ap
-    best = best_threshold(y[known], model.oob_scores_[known], "f1", sample_weight=weight[known])
-    assert (model.threshold_, model.value_) == (best.threshold, best.value)
+    np.testing.assert_allclose(oob[known], expected, rtol=1e-12)
+    assert np.isnan(oob[~known]).all()
+    ap = average_precision(y[known], oob[known], sample_weight=weight[known])
+    assert model.oob_average_precision_ == pytest.approx(ap)
+    best = best_threshold(y[known], oob[known], "f1", sample_weight=weight[known])
+    assert (model.threshold_, model.value_) == pytest.approx((best.threshold, best.value))
 
 
 @pytest.mark.parametrize("ties", ["leaf", "border"])
