@@ -275,7 +275,7 @@ class MetaTreeClassifier(TreeClassifier):
         check_is_fitted(self)
         return export_text(self._ranker, self._feature_names())
 
-    def to_sql(self, table: str = "rows", dialect: str = "ansi") -> str:
+    def to_sql(self, table: str = "rows", dialect: str = "ansi", output: str = "priority") -> str:
         """A query that gives each row of a table its priority, to the last bit.
 
         With ``ties="border"`` it is several times longer, as it follows each row to all leaves that
@@ -287,14 +287,16 @@ class MetaTreeClassifier(TreeClassifier):
             The table, with a column for each feature by its name; a hole is NULL.
         dialect : {"ansi", "sqlite", "duckdb", "postgresql", "mysql"}, default="ansi"
             How names are quoted and numbers are written.
+        output : str, default="priority"
+            What the priority is called.
 
         Returns
         -------
         str
-            All columns of the table, and ``priority``.
+            All columns of the table, and the priority.
         """
         check_is_fitted(self)
-        return to_sql(self._ranker, self._feature_names(), dialect=dialect, table=table)
+        return to_sql(self._ranker, self._feature_names(), dialect, table, output)
 
     def to_graphviz(self) -> str:
         """The model in the language of Graphviz, which need not be installed.

@@ -111,6 +111,18 @@ class MetaTree(NamedTuple):
         return Pruned(tree, old, kept)
 
 
+def left_to_right(nodes: OuterNodes, is_leaf: Bools) -> list[int]:
+    """The leaves in the order in which they were split apart, the first child first."""
+    leaves, stack = [], [0]
+    while stack:
+        node = stack.pop()
+        if is_leaf[node]:
+            leaves.append(node)
+        else:
+            stack += [int(nodes.second[node]), int(nodes.first[node])]
+    return leaves
+
+
 class Pruned(NamedTuple):
     """A tree with fewer outer nodes, and the numbers its nodes and conditions had before."""
 

@@ -14,24 +14,18 @@ import numpy as np
 
 from rarefind._typing import Bools, Floats, Ints
 from rarefind.rules import Condition
-from rarefind.trees._graph import MetaTree
+from rarefind.trees._graph import MetaTree, left_to_right
 
 Path: TypeAlias = list[tuple[int, bool]]
 
 OR_MISSING = " or missing"
+_LEVELS_SHOWN = 12
 OR_NEW = " or new"
 
 
 def leaf_ranks(tree: MetaTree, score: Floats) -> Ints:
     """The number of each outer leaf, 1 for the highest score; 0 for nodes that are no leaves."""
-    leaves = []
-    stack = [0]
-    while stack:
-        node = stack.pop()
-        if tree.is_leaf[node]:
-            leaves.append(node)
-        else:
-            stack += [int(tree.nodes.second[node]), int(tree.nodes.first[node])]
+    leaves = left_to_right(tree.nodes, tree.is_leaf)
     ranks = np.zeros(tree.nodes.root.size, dtype=np.intp)
     ranked = np.array(leaves)[np.argsort(-score[leaves], kind="stable")]
     ranks[ranked] = np.arange(1, len(leaves) + 1)
@@ -73,7 +67,7 @@ class _Known:
         """Whether every value is possible, new levels included."""
         if self.levels is not None:
             return self.new and bool(self.levels.all())
-        return bool(np.isneginf(self.low) and np.isposinf(self.high))
+        return bool(self.low == -np.inf and self.high == np.inf)
 
     @property
     def most_levels(self) -> bool:
@@ -284,9 +278,9 @@ def _condition(name: str, known: _Known, levels: Floats | None) -> Condition:
 
 def interval(name: str, low: float, high: float) -> Condition:
     """The numbers above ``low`` and up to ``high``, of which one may be infinite."""
-    if np.isneginf(low):
+    if low == -np.inf:
         return Condition(name, "<=", high, f"{name} <= {plain(high)}")
-    if np.isposinf(high):
+    if high == np.inf:
         return Condition(name, ">", low, f"{name} > {plain(low)}")
     text = f"{plain(low)} < {name} <= {plain(high)}"
     return Condition(name, "between", (low, high), text)
@@ -302,8 +296,11 @@ def _not_in(name: str, values: tuple[float, ...]) -> Condition:
 
 
 def braced(values: tuple[float, ...]) -> str:
-    """Levels as a set."""
-    return "{" + ", ".join(map(plain, values)) + "}"
+    """Levels as a set, the first of many."""
+    shown = [plain(value) for value in values[:_LEVELS_SHOWN]]
+    if len(values) > _LEVELS_SHOWN:
+        shown[-1] += f", … {len(values) - _LEVELS_SHOWN} more"
+    return "{" + ", ".join(shown) + "}"
 
 
 def explain_path(tree: MetaTree, row: Floats, raw_row: Floats, names: list[str]) -> list[Condition]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from rarefind._typing import Array, Bools, Floats, Ints
 from rarefind.metrics._inputs import cumulate
-from rarefind.trees._graph import OuterNodes
+from rarefind.trees._graph import OuterNodes, left_to_right
 
 SMOOTHINGS = (1.0, 4.0, 16.0, 64.0)
 _PLACES = 512
@@ -101,14 +101,7 @@ def positions(nodes: OuterNodes, depth: int) -> Floats:
 
     Its theory numbers the leaves of a full tree from left to right; here they are those there are.
     """
-    is_leaf = leaves_at(nodes, depth)
-    leaves, stack = [], [0]
-    while stack:
-        node = stack.pop()
-        if is_leaf[node]:
-            leaves.append(node)
-        else:
-            stack += [int(nodes.second[node]), int(nodes.first[node])]
+    leaves = left_to_right(nodes, leaves_at(nodes, depth))
     score = np.zeros(len(nodes.root))
     score[leaves] = 1 - np.arange(len(leaves)) / len(leaves)
     return score

@@ -60,10 +60,15 @@ def shape_priorities(
 
 def moved_within(leaf: Ints, mean: Floats, score: Floats, is_leaf: Bools) -> Floats:
     """Move scores towards the mean of near leaves, less than half the way to the next leaf's."""
-    ranked = np.unique(score[is_leaf])
-    low = np.append(0.0, ranked)[np.searchsorted(ranked, score, side="left")][leaf]
-    high = np.append(ranked, 1.0)[np.searchsorted(ranked, score, side="right")][leaf]
-    own = score[leaf]
+    own, low, high = score[leaf], *(beside[leaf] for beside in next_scores(score, is_leaf))
     up = np.minimum(np.maximum(mean - own, 0) / np.maximum(1 - own, 1e-300), 1)
     down = np.minimum(np.maximum(own - mean, 0) / np.maximum(own, 1e-300), 1)
     return np.asarray(own + 0.49 * (up * (high - own) - down * (own - low)))
+
+
+def next_scores(score: Floats, is_leaf: Bools) -> tuple[Floats, Floats]:
+    """The next lower and the next higher score of a leaf, or 0 and 1, for each outer node."""
+    ranked = np.unique(score[is_leaf])
+    low = np.append(0.0, ranked)[np.searchsorted(ranked, score, side="left")]
+    high = np.append(ranked, 1.0)[np.searchsorted(ranked, score, side="right")]
+    return low, high

@@ -20,7 +20,7 @@ import numpy as np
 from rarefind._typing import Floats
 from rarefind.trees._graph import MetaTree
 from rarefind.trees._paths import step
-from rarefind.trees._ranker import Ranker
+from rarefind.trees._ranker import Ranker, next_scores
 from rarefind.trees._text import sides
 
 DIALECTS = ("ansi", "sqlite", "duckdb", "postgresql", "mysql")
@@ -369,9 +369,7 @@ class _Bands:
     def ways(self) -> Iterator[_Step]:
         """The score of the row's leaf and those beside it, and how far to go towards them."""
         helper, write = self.write.helper, self.write
-        ranked = np.unique(self.score[self.tree.is_leaf])
-        low = np.append(0.0, ranked)[np.searchsorted(ranked, self.score, side="left")]
-        high = np.append(ranked, 1.0)[np.searchsorted(ranked, self.score, side="right")]
+        low, high = next_scores(self.score, self.tree.is_leaf)
         beside = {"own": self.score, "low": low, "high": high}
         new = {helper(name): write.by_leaf(of, write.indent + 1) for name, of in beside.items()}
         yield _Step(new, [write.node])

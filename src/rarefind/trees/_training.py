@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,20 +53,20 @@ def set_columns(categorical: Any, names: list[str]) -> Bools:
     is_set = np.zeros(d, dtype=bool)
     if categorical is None:
         return is_set
-    given = np.asarray(categorical)
-    if given.dtype == bool:
-        if given.shape != (d,):
+    given = list(categorical)
+    if given and all(isinstance(name, bool | np.bool_) for name in given):
+        if len(given) != d:
             raise ValueError(
-                f"categorical_features holds {given.size} truth values for {d} columns."
+                f"categorical_features holds {len(given)} truth values for {d} columns."
             )
-        return given.copy()
-    for name in given.ravel().tolist():
+        return np.array(given, dtype=bool)
+    for name in given:
         if isinstance(name, str):
             if name not in names:
                 raise ValueError(f"categorical_features names {name!r}, which is no column.")
             is_set[names.index(name)] = True
-        elif isinstance(name, int) and -d <= name < d:
-            is_set[name] = True
+        elif isinstance(name, Integral) and -d <= int(name) < d:
+            is_set[int(name)] = True
         else:
             raise ValueError(f"categorical_features holds {name!r}; there are {d} columns.")
     return is_set
