@@ -18,7 +18,7 @@ prefix of the levels in the order of precision.
 
 from __future__ import annotations
 
-import math
+import numpy as np
 
 from rarefind._numba import kernel
 
@@ -70,4 +70,4 @@ def _entropy(p: float, w: float) -> float:
     share = p / w
     if share <= 0.0 or share >= 1.0:
         return 0.0
-    return -(share * math.log2(share) + (1.0 - share) * math.log2(1.0 - share))
+    return -(share * np.log2(share) + (1.0 - share) * np.log2(1.0 - share))
