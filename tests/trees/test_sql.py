@@ -186,7 +186,7 @@ def test_bands_of_no_width_change_nothing():
 def test_a_fitted_model_gives_the_same_priorities_in_a_database(ties):
     rows = random_rows(2, 300, ["numbers", "ties"])
     model = MetaAPClassifier(ties=ties, random_state=0).fit(rows.X, rows.positive)
-    sql = model.to_sql(ROWS, "sqlite")
+    sql = model.to_sql("sqlite", ROWS)
     found = run(connect("sqlite"), sql, rows.X, ["x0", "x1"])
     np.testing.assert_array_equal(found, model.priority(rows.X))
 

@@ -275,7 +275,7 @@ class MetaTreeClassifier(TreeClassifier):
         check_is_fitted(self)
         return export_text(self._ranker, self._feature_names())
 
-    def to_sql(self, table: str = "rows", dialect: str = "ansi", output: str = "priority") -> str:
+    def to_sql(self, dialect: str = "ansi", table: str = "rows", output: str = "priority") -> str:
         """A query that gives each row of a table its priority, to the last bit.
 
         With ``ties="border"`` it is several times longer, as it follows each row to all leaves that
@@ -283,10 +283,10 @@ class MetaTreeClassifier(TreeClassifier):
 
         Parameters
         ----------
-        table : str, default="rows"
-            The table, with a column for each feature by its name; a hole is NULL.
         dialect : {"ansi", "sqlite", "duckdb", "postgresql", "mysql"}, default="ansi"
             How names are quoted and numbers are written.
+        table : str, default="rows"
+            The table, with a column for each feature by its name; a hole is NULL.
         output : str, default="priority"
             What the priority is called.
 
