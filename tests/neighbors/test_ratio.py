@@ -2,11 +2,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.linear_model import LogisticRegression
 
 from rarefind.metrics import count_metric
 from rarefind.neighbors._ratio import (
-    Calibration,
     TwoDistances,
     best_scales,
     ratio,
@@ -112,42 +110,3 @@ def test_without_synthetic_positives_the_scale_is_exact():
     found = best_scales(distances, positive, np.ones(4), count_metric("f1"))
     assert found.value == 1
     assert 0.25 < found.gamma <= 0.5
-
-
-def test_calibration_is_the_logistic_regression_on_the_log_ratio():
-    rng = np.random.default_rng(0)
-    score = np.exp(rng.normal(size=4000))
-    positive = rng.random(4000) < 1 / (1 + np.exp(-(2 * np.log(score) - 2)))
-    weight = rng.integers(1, 4, size=4000).astype(float)
-    found = Calibration.fit(score, positive, weight)
-    peer = LogisticRegression(C=1e10).fit(
-        np.log(score + 1e-3)[:, None] - np.log1p(1e-3 * score)[:, None], positive, weight
-    )
-    # Platt's smoothing of the targets moves it by little at this size.
-    assert found.slope == pytest.approx(peer.coef_[0, 0], rel=0.02)
-    assert found.offset == pytest.approx(peer.intercept_[0], rel=0.02)
-
-
-def test_probabilities_never_fall_where_the_score_rises():
-    score = np.sort(np.concatenate([np.logspace(-8, 20, 400), [0.0, 2e100, 3e100]]))
-    positive = np.arange(score.size) % 3 == 0
-    probability = Calibration.fit(score, positive, np.ones(score.size)).probability(score)
-    assert np.all(np.diff(probability) >= 0)
-    assert ((probability >= 0) & (probability <= 1)).all()
-
-
-def test_scores_that_rank_backwards_give_the_base_rate():
-    score = np.concatenate([np.full(50, 0.1), np.full(50, 10.0)])
-    positive = np.arange(100) < 50
-    found = Calibration.fit(score, positive, np.ones(100))
-    np.testing.assert_allclose(found.probability(score), 0.5, atol=0.01)
-    assert found.slope > 0
-
-
-def test_perfect_separation_has_finite_probabilities():
-    score = np.concatenate([np.full(20, 0.01), np.full(20, 100.0)])
-    positive = np.arange(40) >= 20
-    probability = Calibration.fit(score, positive, np.ones(40)).probability(score)
-    assert probability[positive].min() > 0.9
-    assert probability[~positive].max() < 0.1
-    assert ((probability > 0) & (probability < 1)).all()
