@@ -15,7 +15,6 @@ from rarefind.trees._prune import (
     mean_of_folds,
     node_scores,
     positions,
-    ranking_value,
     smoothed,
 )
 
@@ -34,7 +33,7 @@ def rankings(draw):
 def value_of(score, weight, positive, target, share=None):
     if target == "precision_at_k":
         return HeldOut.of(score, weight, positive).precision(share)
-    return ranking_value(score, weight, positive, target)
+    return HeldOut.of(score, weight, positive).worth(target)
 
 
 @given(rankings(), st.sampled_from([1.0, 0.37]))
@@ -72,7 +71,7 @@ def test_held_out_rows_come_back_from_the_list(ranking):
 def test_of_a_long_list_the_first_places_are_kept_and_the_rest_is_near():
     rng = np.random.default_rng(0)
     score, positive = rng.normal(size=20_000), rng.random(20_000) < 0.1
-    held = HeldOut.of(score, np.ones(20_000), positive)
+    held = HeldOut.of(score, np.ones(20_000), positive).thinned()
     assert held.score.size <= 512
     assert (held.weight[-1], held.positive[-1]) == (20_000, positive.sum())
     for k, tolerance in ((1, 1e-12), (17, 1e-12), (200, 1e-12), (3_000, 0.01), (20_000, 1e-12)):

@@ -11,7 +11,7 @@ import numpy as np
 
 from rarefind._numba import kernel
 from rarefind._typing import Array, Bools, Floats
-from rarefind.trees._graph import MetaTree, goes_left
+from rarefind.trees._graph import MetaTree, condition_ends, goes_left
 
 # Twice as much is a number still.
 _WIDEST = 1e300
@@ -32,17 +32,11 @@ def blended(tree: MetaTree, X: Floats, width: Floats, value: Floats) -> Floats:
     outer node: the scores of leaves, and 0 for those that are none.
     """
     c, nodes = tree.conditions, tree.nodes
-    end = _ends(nodes.root, c.feature.size)
+    end = condition_ends(nodes.root, c.feature.size)
     outer = (nodes.root, end, nodes.first, nodes.second)
     kinds = (c.feature, c.threshold, 2.0 * width, c.missing_left, c.set_number)
     sides = (_shares_at(tree, c.left), _shares_at(tree, c.right))
     return _blended(tree.coded(X), *kinds, *sides, *outer, tree.sets, np.ascontiguousarray(value))
-
-
-def _ends(root: Array, n: int) -> Array:
-    """Where the conditions of each outer node end."""
-    starts = np.append(np.sort(root[root >= 0]), n)
-    return starts[np.searchsorted(starts, root, side="right").clip(0, starts.size - 1)]
 
 
 def _shares_at(tree: MetaTree, child: Array) -> Array:

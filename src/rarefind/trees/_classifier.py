@@ -23,7 +23,7 @@ from rarefind.trees._graph import MetaTree
 from rarefind.trees._graphviz import to_graphviz
 from rarefind.trees._meta import Plan, grow_meta_tree
 from rarefind.trees._paths import LeafRule, explain_path, leaf_ranks, to_conditions
-from rarefind.trees._prune import HeldOut, Shape, mean_of_folds, ranking_value
+from rarefind.trees._prune import HeldOut, Shape, mean_of_folds
 from rarefind.trees._ranker import Ranker, shape_priorities
 from rarefind.trees._sql import to_sql
 from rarefind.trees._svg import to_svg
@@ -185,14 +185,14 @@ class MetaTreeClassifier(TreeClassifier):
         weight, positive = start.own_weight[held], start.rows.is_positive[held]
         ranked, values = [], []
         for score in shape_priorities(tree, shapes, self._scores, width, start.rows.X[held]):
-            ranked.append(HeldOut.of(score, weight, positive))
-            values.append(self._worth(score, weight, positive, ranked[-1]))
+            whole = HeldOut.of(score, weight, positive)
+            ranked.append(whole.thinned())
+            values.append(self._worth(whole, ranked[-1]))
         return _Fold(tree, width, held, ranked, np.array(values))
 
-    def _worth(self, score: Floats, weight: Floats, positive: Bools, ranked: HeldOut) -> float:
-        if self._share is None:
-            return ranking_value(score, weight, positive, self._target)
-        return ranked.around(self._share)
+    def _worth(self, whole: HeldOut, thinned: HeldOut) -> float:
+        """What a ranking is worth; a budget is judged as ``refit_budget`` will judge others."""
+        return whole.worth(self._target) if self._share is None else thinned.around(self._share)
 
     def _held_out_scores(
         self, start: Start, trees: list[_Fold], shape: Shape

@@ -189,14 +189,18 @@ def _leads_on(tree: MetaTree, n_features: int) -> bool:
     return True
 
 
+def condition_ends(root: Array, n: int) -> Array:
+    """Where the conditions of each outer node end, of ``n`` in all; of no use for leaves."""
+    starts = np.append(np.sort(root[root >= 0]), n)
+    return starts[np.searchsorted(starts, root, side="right").clip(0, starts.size - 1)]
+
+
 def _owners(root: Array, n: int) -> Ints:
     """The outer node of each condition."""
     owner = np.empty(n, dtype=np.intp)
-    nodes = np.flatnonzero(root >= 0)
-    nodes = nodes[np.argsort(root[nodes])]
-    starts = root[nodes]
-    for node, start, stop in zip(nodes, starts, np.append(starts, n)[1:], strict=True):
-        owner[start:stop] = node
+    end = condition_ends(root, n)
+    for node in np.flatnonzero(root >= 0):
+        owner[root[node] : end[node]] = node
     return owner
 
 

@@ -27,11 +27,7 @@ class Shape(NamedTuple):
 
 
 class HeldOut(NamedTuple):
-    """Held-out rows as a tree ranks them: scores going down the list, and running sums there.
-
-    Of many rows, only the first places are all kept, and ever fewer further down: enough for any
-    budget and threshold later.
-    """
+    """Held-out rows as a tree ranks them: scores going down the list, and running sums there."""
 
     score: Floats
     weight: Floats
@@ -40,9 +36,23 @@ class HeldOut(NamedTuple):
     @classmethod
     def of(cls, score: Floats, weight: Floats, is_positive: Bools) -> HeldOut:
         """Go down the list."""
-        ranked, w, p = cumulate(score, weight, weight * is_positive)
-        kept = _places(ranked.size)
-        return cls(ranked[kept], w[kept], p[kept])
+        return cls(*cumulate(score, weight, weight * is_positive))
+
+    def thinned(self) -> HeldOut:
+        """The first places, and ever fewer further down: enough for any budget and threshold."""
+        kept = _places(self.score.size)
+        return HeldOut(self.score[kept], self.weight[kept], self.positive[kept])
+
+    def worth(self, target: str) -> float:
+        """Average precision or ``"roc_auc"``, ties in expectation; NaN for one class."""
+        w, p = self.weight, self.positive
+        if p[-1] <= 0 or p[-1] >= w[-1]:
+            return np.nan
+        before_w, before_p = np.append(0.0, w[:-1]), np.append(0.0, p[:-1])
+        if target == "roc_auc":
+            negatives = (w - p) - (before_w - before_p)
+            return float((negatives * (before_p + p) / 2).sum() / (p[-1] * (w[-1] - p[-1])))
+        return float(((p - before_p) * p / w).sum() / p[-1])
 
     def precision(self, share: float) -> float:
         """Precision of the first ``share`` of the weight, ties in expectation."""
@@ -105,18 +115,6 @@ def positions(nodes: OuterNodes, depth: int) -> Floats:
     score = np.zeros(len(nodes.root))
     score[leaves] = 1 - np.arange(len(leaves)) / len(leaves)
     return score
-
-
-def ranking_value(score: Floats, weight: Floats, is_positive: Bools, target: str) -> float:
-    """Average precision or ``"roc_auc"`` of a ranking, ties in expectation; NaN for one class."""
-    _, w, p = cumulate(score, weight, weight * is_positive)
-    if p[-1] <= 0 or p[-1] >= w[-1]:
-        return np.nan
-    before_w, before_p = np.append(0.0, w[:-1]), np.append(0.0, p[:-1])
-    if target == "roc_auc":
-        negatives = (w - p) - (before_w - before_p)
-        return float((negatives * (before_p + p) / 2).sum() / (p[-1] * (w[-1] - p[-1])))
-    return float(((p - before_p) * p / w).sum() / p[-1])
 
 
 def mean_of_folds(values: list[Floats]) -> Floats:
