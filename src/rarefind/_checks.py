@@ -1,12 +1,15 @@
-"""What every estimator says of a table it cannot take."""
+"""What estimators read from what they are given, and what they say of what they cannot take."""
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.utils import compute_sample_weight
+from sklearn.utils.validation import _check_sample_weight
 
-from rarefind._typing import Floats
+from rarefind._typing import Array, ArrayLike, Bools, Floats
 
 
 def feature_names(estimator: Any) -> list[str]:
@@ -30,3 +33,38 @@ def refuse_missing(estimator: Any, X: Floats, allow_nan: bool = False) -> None:
         f"{int(bad[:, column].sum())} of {len(X)} rows: {type(estimator).__name__} takes {taken} "
         "only; fill the column (sklearn.impute.SimpleImputer) or leave it out."
     )
+
+
+def training_weights(
+    X: Floats, y: Array, sample_weight: ArrayLike | None, class_weight: Any
+) -> Floats:
+    """Weight of each row: its own times that of its class."""
+    weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    if class_weight is not None:
+        weight = weight * compute_sample_weight(class_weight, y)
+    return np.asarray(weight)
+
+
+def level_columns(categorical: Any, names: list[str]) -> Bools:
+    """Which columns hold levels: by number, by name, or one truth value a column."""
+    d = len(names)
+    is_set = np.zeros(d, dtype=bool)
+    if categorical is None:
+        return is_set
+    given = list(categorical)
+    if given and all(isinstance(name, bool | np.bool_) for name in given):
+        if len(given) != d:
+            raise ValueError(
+                f"categorical_features holds {len(given)} truth values for {d} columns."
+            )
+        return np.array(given, dtype=bool)
+    for name in given:
+        if isinstance(name, str):
+            if name not in names:
+                raise ValueError(f"categorical_features names {name!r}, which is no column.")
+            is_set[names.index(name)] = True
+        elif isinstance(name, Integral) and -d <= int(name) < d:
+            is_set[int(name)] = True
+        else:
+            raise ValueError(f"categorical_features holds {name!r}; there are {d} columns.")
+    return is_set

@@ -28,7 +28,11 @@ import sklearn
 import rarefind
 from rarefind._files import written_whole
 from rarefind.base import RareClassifier
-from rarefind.data import TableEncoder
+from rarefind.boosting import LambdaMARTClassifier, RankBoostClassifier, SGBAPClassifier
+from rarefind.boosting._base import BoostingClassifier
+from rarefind.boosting._coding import Coding
+from rarefind.boosting._trees import Trees
+from rarefind.data import PositiveAwareBinner, TableEncoder
 from rarefind.distances import MLFP
 from rarefind.metrics import AlertsAtMost, Cost, FBeta, RecallAtLeast
 from rarefind.model import TableModel
@@ -47,7 +51,7 @@ from rarefind.neighbors._ellipsoids import Ellipsoid, TrainingRows
 from rarefind.neighbors._held_out import PointSet
 from rarefind.neighbors._regions import Regions
 from rarefind.search import NeighborSearch
-from rarefind.selection._calibration import Calibration, Reference
+from rarefind.selection._calibration import BetaCalibration, Calibration, Reference
 from rarefind.trees import MetaAPClassifier, MetaAPForestClassifier, TreeRankClassifier
 from rarefind.trees._base import TreeClassifier
 from rarefind.trees._graph import Conditions, MetaTree, OuterNodes
@@ -160,7 +164,7 @@ def _open(archive: zipfile.ZipFile) -> Any:
     if not isinstance(model, TableModel | RareClassifier) or not hasattr(model, "classes_"):
         raise _RefusedError("holds no fitted model.")
     estimator = getattr(model, "estimator_", model)
-    if isinstance(estimator, TreeClassifier):
+    if isinstance(estimator, TreeClassifier | BoostingClassifier):
         estimator._refuse_malformed()
     return model
 
@@ -242,9 +246,14 @@ def _encoder() -> tuple[_Take, _Make]:
     return lambda o: {"state": o.get_state()}, lambda s: TableEncoder.from_state(s["state"])
 
 
+def _trees() -> tuple[_Take, _Make]:
+    return lambda o: {"text": o.text}, lambda s: Trees(np.ascontiguousarray(s["text"], np.uint8))
+
+
 _SAVED: dict[type, tuple[_Take, _Make]] = {
     TableEncoder: _encoder(),
     NeighborSearch: _search(),
+    Trees: _trees(),
     **{
         cls: _attributes(cls)
         for cls in (
@@ -262,6 +271,10 @@ _SAVED: dict[type, tuple[_Take, _Make]] = {
             MetaAPClassifier,
             MetaAPForestClassifier,
             TreeRankClassifier,
+            SGBAPClassifier,
+            RankBoostClassifier,
+            LambdaMARTClassifier,
+            PositiveAwareBinner,
         )
     },
     **{
@@ -277,7 +290,9 @@ _SAVED: dict[type, tuple[_Take, _Make]] = {
             HeldOut,
             Ranker,
             Calibration,
+            BetaCalibration,
             Reference,
+            Coding,
             FBeta,
             Cost,
             RecallAtLeast,

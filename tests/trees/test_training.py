@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trees.naive import random_rows
 
+from rarefind._checks import level_columns, training_weights
 from rarefind.trees import MetaAPClassifier
-from rarefind.trees._training import TrainingRows, set_columns, training_weights
+from rarefind.trees._training import TrainingRows
 
 # One tree, grown on all rows as they are: nothing is chosen and nothing held out.
 PLAIN = {"prune": False, "smoothing": 2.0, "threshold": None, "random_state": 0}
@@ -59,7 +60,7 @@ def test_class_weights_are_by_label(balanced):
     ],
 )
 def test_columns_of_levels_by_number_name_or_mask(given_as, expected):
-    found = set_columns(given_as, ["size", "age", "kind"])
+    found = level_columns(given_as, ["size", "age", "kind"])
     assert np.flatnonzero(found).tolist() == expected
 
 

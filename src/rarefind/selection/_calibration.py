@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit
 
 from rarefind._typing import Bools, Floats
 
@@ -64,6 +66,70 @@ class Calibration(NamedTuple):
         if beta[0] < 1e-3:  # the held-out rows rank no better than chance
             return cls(1e-3, float(np.log((p + 1) / (n + 1))))
         return cls(float(beta[0]), float(beta[1]))
+
+
+class BetaCalibration(NamedTuple):
+    """Probability of the positive class from a score like log-odds; rises wherever the score does.
+
+    The score is brought to log-odds u by slope and offset first. Beta calibration [1]_ then lets
+    the low and the high end have slopes of their own, b and a: the new log-odds are
+    ``c − a·log(1 + exp(−u)) + b·log(1 + exp(u))``. Both fits are logistic regressions on held-out
+    rows with Platt's smoothed targets, and slopes stay above 0, so that the ranking is kept.
+
+    References
+    ----------
+    .. [1] M. Kull, T. Silva Filho and P. Flach, "Beta calibration", AISTATS 2017.
+    """
+
+    slope: float
+    offset: float
+    low: float
+    high: float
+    shift: float
+
+    def probability(self, score: Floats) -> Floats:
+        """Probability of the positive class."""
+        u = self.slope * score + self.offset
+        ends = self.shift - self.low * np.logaddexp(0, -u) + self.high * np.logaddexp(0, u)
+        return np.asarray(expit(ends))
+
+    @classmethod
+    def fit(cls, score: Floats, positive: Bools, weight: Floats) -> BetaCalibration:
+        """Fit to the scores of held-out rows."""
+        weight = weight / weight.mean()
+        p, n = weight[positive].sum(), weight[~positive].sum()
+        target = np.where(positive, (p + 1) / (p + 2), 1 / (n + 2))
+        prior = float(np.log((p + 1) / (n + 1)))
+        centre, spread = float(np.median(score)), float(np.std(score)) or 1.0
+        slope, offset = _rising_logistic(
+            [(score - centre) / spread], target, weight, np.array([1.0, prior])
+        )
+        slope, offset = slope / spread, offset - slope * centre / spread
+        u = slope * score + offset
+        parts = [-np.logaddexp(0, -u), np.logaddexp(0, u)]
+        low, high, shift = _rising_logistic(parts, target, weight, np.array([1.0, 1.0, 0.0]))
+        return cls(slope, offset, low, high, shift)
+
+
+# Slopes of a calibration stay above this: scores that rank no better than chance keep their order.
+_FLATTEST = 1e-3
+
+
+def _rising_logistic(
+    columns: list[Floats], target: Floats, weight: Floats, start: Floats
+) -> list[float]:
+    """Slopes, all above 0, and offset of the weighted logistic regression on the columns."""
+    x = np.column_stack([*columns, np.ones(target.size)])
+    total = weight.sum()
+
+    def loss(beta: Floats) -> tuple[float, Floats]:
+        u = x @ beta
+        value = weight @ (np.logaddexp(0, u) - target * u)
+        return value / total, x.T @ (weight * (expit(u) - target)) / total
+
+    bounds = [(_FLATTEST, None)] * len(columns) + [(None, None)]
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
+    return [float(value) for value in found.x]
 
 
 def _squash(score: Floats) -> Floats:

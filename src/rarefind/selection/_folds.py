@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from joblib import Parallel, delayed
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
 from sklearn.utils import check_consistent_length
 
-from rarefind._typing import Array, ArrayLike, Floats, Ints, Label, Table
+from rarefind._typing import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.metrics import ranking_scores
 from rarefind.selection._labelled import Labelled
 
@@ -58,6 +59,25 @@ def folds(
             "No fold leaves rows of every class to train on; give more rows or fewer folds."
         )
     return usable
+
+
+def folds_of_used(
+    X: Table,
+    y: ArrayLike,
+    cv: Any,
+    used: Bools,
+    *,
+    groups: ArrayLike | None = None,
+    random_state: Any = None,
+) -> list[tuple[Ints, Ints]]:
+    """Folds of the rows of a table that are used, which ``X``, ``y`` and ``groups`` hold.
+
+    Parts that are given by row numbers speak of all rows of the table.
+    """
+    if not isinstance(cv, Integral) and not hasattr(cv, "split"):
+        number = np.cumsum(used) - 1
+        cv = [tuple(number[part][used[part]] for part in pair) for pair in cv]
+    return folds(X, y, cv, groups=groups, random_state=random_state)
 
 
 def _usable(

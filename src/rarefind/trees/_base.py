@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import check_consistent_length
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from rarefind._checks import level_columns, training_weights
 from rarefind._typing import Array, ArrayLike, Bools, Floats, Label, Table
 from rarefind.base import RareClassifier
 from rarefind.metrics import CountMetric
@@ -19,7 +20,7 @@ from rarefind.selection._calibration import Calibration, Reference
 from rarefind.selection._threshold import metric_of_counts, only
 from rarefind.trees._graph import refuse_malformed
 from rarefind.trees._ranker import Ranker
-from rarefind.trees._training import TrainingRows, set_columns, training_weights
+from rarefind.trees._training import TrainingRows
 
 MAX_BINS = 512
 #: Where ``threshold=None`` cuts positions, which are 1/2 for the last leaf of the first half.
@@ -93,7 +94,7 @@ class TreeClassifier(RareClassifier):
             X[used],
             self._is_positive(codes[used]),
             weight,
-            set_columns(self.categorical_features, self._feature_names()),
+            level_columns(self.categorical_features, self._feature_names()),
             self.splitter,
             self.max_bins,
         )

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from rarefind._sklearn_compat import report_progress
 from rarefind._typing import Bools, Floats, Ints, Table
 from rarefind.rules import Reason
-from rarefind.selection import folds
+from rarefind.selection._folds import folds_of_used
 from rarefind.trees._base import Start, TreeClassifier
 from rarefind.trees._borders import band_widths
 from rarefind.trees._columns import Columns
@@ -124,13 +124,10 @@ class MetaTreeClassifier(TreeClassifier):
             start.one_is_alone or (self.threshold is None and choices == 1)
         ):
             return []
-        cv = self.cv
-        if not isinstance(cv, Integral) and not hasattr(cv, "split"):
-            # Rows given by number are numbered among all, also those without weight.
-            number = np.cumsum(start.used) - 1
-            cv = [tuple(number[part][start.used[part]] for part in pair) for pair in cv]
         labels = self.classes_[start.codes]
-        return folds(start.rows.X, labels, cv, groups=start.groups, random_state=seed)
+        return folds_of_used(
+            start.rows.X, labels, self.cv, start.used, groups=start.groups, random_state=seed
+        )
 
     def _shapes(self) -> list[Shape]:
         depths = range(self.outer_depth + 1) if self.prune else [self.outer_depth]

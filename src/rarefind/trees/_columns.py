@@ -9,11 +9,10 @@ import numpy as np
 from rarefind._numba import kernel
 from rarefind._typing import Array, Bools, Floats, Ints
 from rarefind.data import PositiveAwareBinner
+from rarefind.data._bins import find_code
 
 # Up to this many rows every different value is a place to split; beyond it, the cuts of bins are.
 EXACT_ROWS = 50_000
-# Bins are cut by all positives and at most this many negatives.
-_NEGATIVES_FOR_BINS = 100_000
 
 
 class Columns(NamedTuple):
@@ -71,8 +70,7 @@ def read_columns(
     binned = np.flatnonzero(~(is_set | exact))
     if binned.size:
         binner = PositiveAwareBinner(max_bins=max_bins, pos_label=True)
-        chosen = _rows_for_bins(positive)
-        binner.fit(X[np.ix_(chosen, binned)], positive[chosen])
+        binner.fit(X[:, binned], positive)
         for j, cuts in zip(binned, binner.cuts_, strict=True):
             least[j], greatest[j] = _bin(np.ascontiguousarray(X[:, j]), cuts, codes[j])
     n_codes = np.array([values.size for values in least], dtype=np.int32)
@@ -117,12 +115,6 @@ def _positives_first(order: Array, codes: Array, is_positive: Bools) -> None:
         start = stop
 
 
-def _rows_for_bins(positive: Bools) -> Ints:
-    negatives = np.flatnonzero(~positive)
-    step = -(-negatives.size // _NEGATIVES_FOR_BINS)
-    return np.sort(np.concatenate([np.flatnonzero(positive), negatives[:: max(1, step)]]))
-
-
 @kernel
 def _bin(column: Floats, cuts: Floats, codes: Array) -> tuple[Floats, Floats]:
     """Fill the number of cuts at or below each value, one more than there can be for a hole.
@@ -136,14 +128,7 @@ def _bin(column: Floats, cuts: Floats, codes: Array) -> tuple[Floats, Floats]:
         if np.isnan(value):
             codes[i] = cuts.size + 1
             continue
-        low, size = 0, cuts.size
-        while size > 0:
-            half = size // 2
-            if cuts[low + half] <= value:
-                low += half + 1
-                size -= half + 1
-            else:
-                size = half
+        low = find_code(value, cuts)
         codes[i] = low
         least[low] = min(least[low], value)
         greatest[low] = max(greatest[low], value)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from sklearn.utils import compute_sample_weight
-from sklearn.utils.validation import _check_sample_weight
 
-from rarefind._typing import Array, ArrayLike, Bools, Floats, Ints
+from rarefind._typing import Bools, Floats, Ints
 from rarefind.trees._columns import Columns, read_columns
 
 
@@ -35,38 +32,3 @@ class TrainingRows(NamedTuple):
         return read_columns(
             self.X[rows], self.is_positive[rows], self.is_set, "histogram", self.max_bins
         )
-
-
-def training_weights(
-    X: Floats, y: Array, sample_weight: ArrayLike | None, class_weight: Any
-) -> Floats:
-    """Weight of each row: its own times that of its class."""
-    weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-    if class_weight is not None:
-        weight = weight * compute_sample_weight(class_weight, y)
-    return np.asarray(weight)
-
-
-def set_columns(categorical: Any, names: list[str]) -> Bools:
-    """Which columns hold levels: by number, by name, or one truth value a column."""
-    d = len(names)
-    is_set = np.zeros(d, dtype=bool)
-    if categorical is None:
-        return is_set
-    given = list(categorical)
-    if given and all(isinstance(name, bool | np.bool_) for name in given):
-        if len(given) != d:
-            raise ValueError(
-                f"categorical_features holds {len(given)} truth values for {d} columns."
-            )
-        return np.array(given, dtype=bool)
-    for name in given:
-        if isinstance(name, str):
-            if name not in names:
-                raise ValueError(f"categorical_features names {name!r}, which is no column.")
-            is_set[names.index(name)] = True
-        elif isinstance(name, Integral) and -d <= int(name) < d:
-            is_set[int(name)] = True
-        else:
-            raise ValueError(f"categorical_features holds {name!r}; there are {d} columns.")
-    return is_set

@@ -1,0 +1,291 @@
+"""What all boosters share: rounds on held-out rows, early stopping, threshold, probability."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
+
+import numpy as np
+from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import validate_data
+
+from rarefind._checks import level_columns, refuse_missing, training_weights
+from rarefind._sklearn_compat import report_progress
+from rarefind._typing import Array, ArrayLike, Bools, Floats, Ints, Label, Table
+from rarefind.base import RareClassifier
+from rarefind.metrics import average_precision, budget, precision_at_k
+from rarefind.rules import Condition, Reason
+from rarefind.selection import best_threshold
+from rarefind.selection._calibration import BetaCalibration, Reference
+from rarefind.selection._folds import folds_of_used
+from rarefind.selection._threshold import metric_of_counts, only
+
+# Folds are held out until they hold this many positives: more make the choice no better.
+_ENOUGH_POSITIVES = 300
+_CONDITIONS_SHOWN = 5
+
+
+class Rows(NamedTuple):
+    """Rows to learn from, or to judge by."""
+
+    X: Floats
+    codes: Array  # the class of each row
+    positive: Bools
+    weight: Floats
+
+    def take(self, rows: Ints) -> Rows:
+        """Some of the rows."""
+        return Rows(self.X[rows], self.codes[rows], self.positive[rows], self.weight[rows])
+
+
+class Growing(Protocol):
+    """A model that grows by a round at a time."""
+
+    def step(self, round_number: int) -> None:
+        """Add one round."""
+
+    def held_out_scores(self) -> Floats:
+        """Scores of the rows it is judged by, after the rounds so far."""
+
+
+class BoostingClassifier(RareClassifier):
+    """Base of boosters; a subclass says how a round is made and how the result is kept.
+
+    Rounds are first made on folds, all of them a round at a time. The held-out rows say when to
+    stop, and set the threshold and the probabilities; then the same number of rounds is made on all
+    rows.
+    """
+
+    _takes_holes = True
+    #: Parameters that all of them have.
+    _shared_constraints: ClassVar[dict[str, Any]] = {
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "max_depth": [Interval(Integral, 1, 30, closed="both")],
+        "min_child_weight": [Interval(Real, 0, None, closed="left")],
+        "reg_lambda": [Interval(Real, 0, None, closed="left")],
+        "bins": [StrOptions({"positive-aware", "quantile"})],
+        "max_bins": [Interval(Integral, 2, 65_536, closed="both")],
+        "categorical_features": ["array-like", None],
+        "early_stopping_rounds": [Interval(Integral, 1, None, closed="left"), None],
+        "eval_metric": [StrOptions({"average_precision", "precision_at_k"})],
+        "k": [Real, str, None],
+        "cv": ["cv_object"],
+        "threshold": [StrOptions({"auto"}), Real, None],
+        "metric": [str, callable],
+        "pos_label": "no_validation",
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    n_estimators: int
+    max_bins: int
+    bins: str
+    categorical_features: Any
+    early_stopping_rounds: int | None
+    eval_metric: str
+    k: Any
+    cv: Any
+    threshold: Any
+    metric: Any
+    pos_label: Label
+    random_state: Any
+    n_jobs: int | None
+    verbose: int
+    n_rounds_: int
+    validation_curve_: Floats
+    value_: float
+
+    @abstractmethod
+    def _grow(self, rows: Rows, held_out: Floats | None, seed: int) -> Any:
+        """A model before its first round, on its own bins."""
+
+    @abstractmethod
+    def _keep(self, grown: Any) -> None:
+        """Keep what the last model has learned."""
+
+    @abstractmethod
+    def _contributions(self, X: Floats) -> Floats:
+        """What each column adds to the score of each row, of shape (n, d)."""
+
+    def _fit(
+        self,
+        X: Table,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        groups: ArrayLike | None,
+        eval_set: Any,
+    ) -> Self:
+        metric_of_counts(self.metric)
+        X, codes = self._start_fit(X, y, self.pos_label)
+        check_consistent_length(X, groups)
+        weight = training_weights(X, codes, sample_weight, None)
+        used = weight > 0
+        if np.unique(codes[used]).size < self.classes_.size:
+            raise ValueError(
+                "All rows with weight are of one class: learning needs two classes."
+                if self.classes_.size == 2
+                else "No row of some class has weight: learning needs rows of every class."
+            )
+        rows = self._rows(X[used], codes[used], weight[used])
+        self._is_set: Bools = level_columns(self.categorical_features, self._feature_names())
+        self._share = self._budget_share(len(rows.X))
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        parts = self._parts(rows, used, groups, eval_set, seed)
+        steps = self.n_estimators * (2 if parts else 1)
+        with report_progress(self, "rounds", steps, X, codes, self.verbose) as step:
+            self.n_rounds_ = self.n_estimators
+            self.validation_curve_ = np.empty(0)
+            scores = self._hold_out(parts, seed, step) if parts else []
+            model = self._grow(rows, None, seed)
+            for number in range(self.n_rounds_):
+                model.step(number)
+                step()
+        self._keep(model)
+        self._settle(parts, scores)
+        return self
+
+    def _rows(self, X: Floats, codes: Array, weight: Floats) -> Rows:
+        """Rows with weights of 1 on average: what XGBoost is asked speaks of rows."""
+        many = self.classes_.size > 2
+        positive = np.zeros(codes.size, dtype=bool) if many else self._is_positive(codes)
+        return Rows(X, codes, positive, weight / weight.mean())
+
+    def _budget_share(self, n: int) -> float | None:
+        """The share of rows that will be checked, where that is what rounds are judged by."""
+        if self.eval_metric != "precision_at_k":
+            return None
+        if self.k is None:
+            raise ValueError("eval_metric='precision_at_k' needs k: checks, or a share of rows.")
+        return budget(self.k, n) / n
+
+    def _parts(
+        self, rows: Rows, used: Bools, groups: ArrayLike | None, eval_set: Any, seed: int
+    ) -> list[tuple[Rows, Rows]]:
+        """What rounds are tried on and judged by: folds, or the rows that the user gives."""
+        if eval_set is not None:
+            return [(rows, self._eval_rows(eval_set))]
+        if groups is not None:
+            groups = np.asarray(groups)[used]
+        alone = np.bincount(rows.codes).min() < 2
+        judged = self.early_stopping_rounds is not None
+        if self.threshold != "auto" and (alone or (self.threshold is None and not judged)):
+            return []
+        found = folds_of_used(
+            rows.X, self.classes_[rows.codes], self.cv, used, groups=groups, random_state=seed
+        )
+        parts = []
+        positives = 0
+        for train, held in found:
+            parts.append((rows.take(np.sort(train)), rows.take(held)))
+            positives += int(rows.positive[held].sum())
+            if positives >= _ENOUGH_POSITIVES:
+                break
+        return parts
+
+    def _eval_rows(self, eval_set: Any) -> Rows:
+        if not isinstance(eval_set, tuple | list) or len(eval_set) not in (2, 3):
+            raise ValueError("eval_set is (X, y) or (X, y, sample_weight).")
+        X = validate_data(self, eval_set[0], reset=False, dtype=np.float64, ensure_all_finite=False)
+        refuse_missing(self, X, self._takes_holes)
+        labels = np.asarray(eval_set[1])
+        check_consistent_length(X, labels)
+        unknown = np.setdiff1d(labels, self.classes_)
+        if unknown.size:
+            raise ValueError(f"eval_set holds the label {unknown[0]!s}, which y does not.")
+        weight = training_weights(X, labels, eval_set[2] if len(eval_set) == 3 else None, None)
+        codes = np.searchsorted(self.classes_, labels)
+        if np.unique(codes[weight > 0]).size < self.classes_.size:
+            raise ValueError("eval_set needs rows of every class.")
+        return self._rows(X, codes, weight)
+
+    def _hold_out(
+        self, parts: list[tuple[Rows, Rows]], seed: int, step: Callable[[], None]
+    ) -> list[Floats]:
+        """Make rounds on all parts; the scores of their held-out rows after the best round."""
+        models = [self._grow(train, held.X, seed) for train, held in parts]
+        curve: list[float] = []
+        best = -np.inf
+        scores: list[Floats] = []
+        for number in range(self.n_estimators):
+            for model in models:
+                model.step(number)
+            found = [model.held_out_scores() for model in models]
+            values = [self._worth(held, s) for (_, held), s in zip(parts, found, strict=True)]
+            curve.append(float(np.nanmean(values)) if not np.isnan(values).all() else np.nan)
+            step()
+            if self.early_stopping_rounds is None:
+                scores = found
+                continue
+            if curve[-1] > best or not scores:
+                best, scores, self.n_rounds_ = curve[-1], found, number + 1
+            begun = max(self.n_rounds_, self._rounds_before_stopping())
+            if number + 1 - begun >= self.early_stopping_rounds:
+                break
+        self.validation_curve_ = np.array(curve)
+        return scores
+
+    def _rounds_before_stopping(self) -> int:
+        """Rounds after which a stop is thought of first."""
+        return 0
+
+    def _worth(self, held: Rows, score: Floats) -> float:
+        """What a ranking of held-out rows is worth; larger is better."""
+        if not held.positive.any():
+            return np.nan
+        if self._share is None:
+            return average_precision(held.positive, score, sample_weight=held.weight)
+        checks = max(1.0, self._share * len(score))
+        return precision_at_k(held.positive, score, checks, sample_weight=held.weight)
+
+    def _settle(self, parts: list[tuple[Rows, Rows]], scores: list[Floats]) -> None:
+        """Set the threshold, the probabilities and the ranks by the scores of held-out rows."""
+        self._calibration: BetaCalibration | None = None
+        self._reference: Reference | None = None
+        fixed = 0.0 if self.threshold in (None, "auto") else float(self.threshold)
+        if not parts:
+            self.threshold_, self.value_ = fixed, np.nan
+            return
+        score = np.concatenate(scores)
+        positive = np.concatenate([held.positive for _, held in parts])
+        weight = np.concatenate([held.weight for _, held in parts])
+        if not positive.any():
+            raise ValueError("No positive was held out, so nothing can be tuned: give other folds.")
+        bounds = (-np.inf, np.inf) if self.threshold == "auto" else only(fixed)
+        metric = metric_of_counts(self.metric)
+        best = best_threshold(positive, score, metric, sample_weight=weight, bounds=bounds)
+        self.threshold_, self.value_ = best.threshold, best.value
+        self._calibration = BetaCalibration.fit(score, positive, weight)
+        self._reference = Reference.of(score, weight)
+
+    def _probability(self, X: Floats) -> Floats:
+        score = self._priority(X)
+        if self._calibration is None:
+            return np.asarray(1 / (1 + np.exp(-score)))
+        return self._calibration.probability(score)
+
+    def _explain(self, X: Floats) -> list[Reason]:
+        names = self._feature_names()
+        reasons = []
+        for row, score, added in zip(X, self._priority(X), self._contributions(X), strict=True):
+            rank = None if self._reference is None else self._reference.rank(score)
+            reasons.append(Reason(float(score), rank, _because(row, added, names)))
+        return reasons
+
+
+def _because(row: Floats, added: Floats, names: list[str]) -> list[Condition]:
+    """The columns that raise the score most, with the share of each in what is shown."""
+    top = np.argsort(-added, kind="stable")[:_CONDITIONS_SHOWN]
+    top = top[added[top] > 0]
+    total = added[top].sum()
+    return [_has(names[j], float(row[j]), float(added[j] / total)) for j in top]
+
+
+def _has(name: str, value: float, weight: float) -> Condition:
+    if np.isnan(value):
+        return Condition(name, "=", "missing", f"{name} is missing", weight)
+    return Condition(name, "=", value, f"{name} = {value:.6g}", weight)

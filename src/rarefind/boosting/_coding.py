@@ -1,0 +1,91 @@
+"""Columns as XGBoost is given them: codes of bins that see the positives, codes of levels."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rarefind._typing import Array, Bools, Floats
+from rarefind.data import PositiveAwareBinner
+
+# Rows that are coded at a time when they are scored.
+BLOCK = 100_000
+
+
+class Coding(NamedTuple):
+    """How the columns of a table become the numbers that trees split on.
+
+    A number becomes the code of its bin, compared in 64 bits, or stays as it is; a level becomes
+    its place among the levels of the fit, and a new level a hole.
+    """
+
+    binner: PositiveAwareBinner | None  # of the columns that hold numbers; None leaves them
+    levels: list[Floats]  # of the columns that hold levels
+    is_set: Bools
+
+    @classmethod
+    def learn(
+        cls, X: Floats, positive: Bools, is_set: Bools, max_bins: int | None, n_jobs: int
+    ) -> Coding:
+        """Cut the columns, or with ``max_bins=None`` leave numbers as they are."""
+        binner = None
+        if max_bins is not None and not is_set.all():
+            binner = PositiveAwareBinner(max_bins=max_bins, pos_label=True, n_jobs=n_jobs)
+            binner.fit(X[:, ~is_set] if is_set.any() else X, positive)
+        levels = [np.unique(X[~np.isnan(X[:, j]), j]) for j in np.flatnonzero(is_set)]
+        return cls(binner, levels, is_set)
+
+    @property
+    def feature_types(self) -> list[str]:
+        """What XGBoost is told of the columns."""
+        return ["c" if levels else "q" for levels in self.is_set]
+
+    @property
+    def max_bin(self) -> int:
+        """Bins that XGBoost needs to keep every code apart."""
+        sizes = [cuts.size for cuts in self.binner.cuts_] if self.binner is not None else []
+        sizes += [levels.size for levels in self.levels]
+        return max([*sizes, 0]) + 2
+
+    def codes(self, X: Floats) -> Array:
+        """The columns as 32-bit floats, in which all codes are exact."""
+        codes = np.empty(X.shape, dtype=np.float32)
+        if not self.is_set.any():
+            self._code_numbers(X, codes)
+            return codes
+        numbers = np.empty((len(X), int((~self.is_set).sum())), dtype=np.float32)
+        self._code_numbers(X[:, ~self.is_set], numbers)
+        codes[:, ~self.is_set] = numbers
+        for j, levels in zip(np.flatnonzero(self.is_set), self.levels, strict=True):
+            codes[:, j] = _places(X[:, j], levels)
+        return codes
+
+    def _code_numbers(self, X: Floats, codes: Array) -> None:
+        if self.binner is None:
+            codes[:] = X
+        else:
+            self.binner.code(X, codes)
+
+    def refuse_malformed(self, n_features: int) -> None:
+        """Refuse what a file holds that no fit would make."""
+        numbers = int((~self.is_set).sum())
+        if (
+            self.is_set.shape != (n_features,)
+            or len(self.levels) != n_features - numbers
+            or (self.binner is not None and len(self.binner.cuts_) != numbers)
+        ):
+            raise ValueError("The bins of the model are not those of its columns.")
+
+    def value(self, column: int, code: float) -> float:
+        """The number that a tree's threshold on the codes of a column stands for."""
+        if self.binner is None:
+            return code
+        return self.binner.inverse(int((~self.is_set)[:column].sum()), code)
+
+
+def _places(column: Floats, levels: Floats) -> Floats:
+    if not levels.size:
+        return np.full(column.size, np.nan)
+    place = np.minimum(np.searchsorted(levels, column), levels.size - 1)
+    return np.where(levels[place] == column, place, np.nan)

@@ -1,0 +1,125 @@
+"""XGBoost's trees as plain state: text that is looked through before XGBoost reads it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import xgboost
+
+from rarefind._typing import Array
+
+
+class Trees:
+    """A grown booster, kept as XGBoost's own JSON.
+
+    The text is what goes into a model file; XGBoost reads it when it is first asked for scores.
+    """
+
+    def __init__(self, text: Array) -> None:
+        self.text = text
+        self._booster: xgboost.Booster | None = None
+
+    @classmethod
+    def of(cls, booster: xgboost.Booster) -> Trees:
+        """Keep a booster."""
+        return cls(np.frombuffer(bytes(booster.save_raw("json")), dtype=np.uint8))
+
+    @property
+    def booster(self) -> xgboost.Booster:
+        """The booster, read from the text."""
+        if self._booster is None:
+            self._booster = xgboost.Booster({"verbosity": 0})
+            self._booster.load_model(bytearray(self.text.tobytes()))
+        return self._booster
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"text": self.text, "_booster": None}
+
+    def leaf_values(self) -> list[Array]:
+        """The value of each node of each tree, by the node's number; of use at leaves only."""
+        model = json.loads(self.text.tobytes())["learner"]["gradient_booster"]["model"]
+        return [np.array(tree["split_conditions"], dtype=np.float32) for tree in model["trees"]]
+
+    def refuse_malformed(self, n_features: int) -> None:
+        """Refuse what XGBoost would read beyond its arrays, or for ever: it trusts its files."""
+        try:
+            learner = json.loads(self.text.tobytes())["learner"]
+            sound = _is_sound(learner, n_features)
+        except (KeyError, TypeError, ValueError, IndexError, OverflowError, RecursionError):
+            sound = False
+        if not sound:
+            raise ValueError("The trees of the model are not as XGBoost writes them.")
+
+
+def _is_sound(learner: Any, n_features: int) -> bool:
+    booster = learner["gradient_booster"]
+    model = booster["model"]
+    trees = model["trees"]
+    params = learner["learner_model_param"]
+    return bool(
+        booster["name"] == "gbtree"
+        and int(params["num_feature"]) == n_features
+        and int(params["num_class"]) == 0
+        and int(params["num_target"]) == 1
+        and model["tree_info"] == [0] * len(trees)
+        and int(model["gbtree_model_param"]["num_trees"]) == len(trees)
+        and model.get("iteration_indptr", list(range(len(trees) + 1)))
+        == list(range(len(trees) + 1))
+        and all(_is_sound_tree(tree, n_features) for tree in trees)
+    )
+
+
+def _is_sound_tree(tree: Any, n_features: int) -> bool:
+    n = int(tree["tree_param"]["num_nodes"])
+    if n < 1 or int(tree["tree_param"]["size_leaf_vector"]) > 1:
+        return False
+    names = ("parents", "split_indices", "split_type", "default_left")
+    left, right, parent, feature, kind, _ = (
+        np.array(tree[name], dtype=np.int64) for name in ("left_children", "right_children", *names)
+    )
+    values = ("split_conditions", "base_weights", "loss_changes", "sum_hessian")
+    if {len(tree[name]) for name in ("left_children", "right_children", *names, *values)} != {n}:
+        return False
+    inner = left != -1
+    children = np.concatenate([left[inner], right[inner]])
+    # Every node but the root is the child of one node: a tree, without a way round.
+    if ((right != -1) != inner).any() or np.sort(children).tolist() != list(range(1, n)):
+        return False
+    if (parent[left[inner]] != np.flatnonzero(inner)).any():
+        return False
+    if (parent[right[inner]] != np.flatnonzero(inner)).any():
+        return False
+    if not _reaches_all(left, right, inner):
+        return False
+    sets = inner & (kind == 1)
+    return bool(
+        ((feature >= 0) & (feature < n_features))[inner].all()
+        and np.isin(kind, (0, 1)).all()
+        and _are_sound_sets(tree, np.flatnonzero(sets))
+    )
+
+
+def _reaches_all(left: Array, right: Array, inner: Array) -> bool:
+    seen, level = 0, np.array([0])
+    while level.size and seen <= left.size:
+        seen += level.size
+        level = level[inner[level]]
+        level = np.concatenate([left[level], right[level]])
+    return bool(seen == left.size)
+
+
+def _are_sound_sets(tree: Any, nodes: Array) -> bool:
+    """Whether the levels that splits by sets speak of are all there."""
+    start = np.array(tree["categories_segments"], dtype=np.int64)
+    size = np.array(tree["categories_sizes"], dtype=np.int64)
+    levels = np.array(tree["categories"], dtype=np.int64)
+    return bool(
+        start.size == size.size == nodes.size
+        and list(tree["categories_nodes"]) == nodes.tolist()
+        and (start >= 0).all()
+        and (size >= 0).all()
+        and (start + size <= levels.size).all()
+        and ((levels >= 0) & (levels < 2**24)).all()
+    )

@@ -1,0 +1,255 @@
+"""Boosters whose score is the sum of XGBoost's trees."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import pandas as pd
+import xgboost
+from joblib import effective_n_jobs
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from rarefind._sklearn_compat import with_callbacks
+from rarefind._typing import Array, ArrayLike, Floats, Label, Table
+from rarefind.boosting._base import BoostingClassifier, Rows
+from rarefind.boosting._coding import Coding
+from rarefind.boosting._run import Derivatives, Matrix, Run, in_blocks
+from rarefind.boosting._trees import Trees
+
+_SHARE = Interval(Real, 0, 1, closed="right")
+
+
+class BoostedTreesClassifier(BoostingClassifier):
+    """Base of boosters made of XGBoost's trees; a subclass gives the loss."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BoostingClassifier._shared_constraints,
+        "gamma": [Interval(Real, 0, None, closed="left")],
+        "reg_alpha": [Interval(Real, 0, None, closed="left")],
+        "subsample": [_SHARE],
+        "colsample_bytree": [_SHARE],
+        "colsample_bylevel": [_SHARE],
+        "colsample_bynode": [_SHARE],
+        "tree_method": [StrOptions({"hist", "approx", "exact"})],
+        "monotone_constraints": [dict, "array-like", None],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 200,
+        learning_rate: float = 0.1,
+        max_depth: int = 6,
+        min_child_weight: float = 1.0,
+        gamma: float = 0.0,
+        reg_lambda: float = 1.0,
+        reg_alpha: float = 0.0,
+        subsample: float = 1.0,
+        colsample_bytree: float = 1.0,
+        colsample_bylevel: float = 1.0,
+        colsample_bynode: float = 1.0,
+        tree_method: str = "hist",
+        bins: str = "positive-aware",
+        max_bins: int = 512,
+        monotone_constraints: Any = None,
+        categorical_features: Any = None,
+        early_stopping_rounds: int | None = 20,
+        eval_metric: str = "average_precision",
+        k: float | str | None = None,
+        cv: Any = 5,
+        threshold: Any = "auto",
+        metric: Any = "f1",
+        pos_label: Label = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_depth = max_depth
+        self.min_child_weight = min_child_weight
+        self.gamma = gamma
+        self.reg_lambda = reg_lambda
+        self.reg_alpha = reg_alpha
+        self.subsample = subsample
+        self.colsample_bytree = colsample_bytree
+        self.colsample_bylevel = colsample_bylevel
+        self.colsample_bynode = colsample_bynode
+        self.tree_method = tree_method
+        self.bins = bins
+        self.max_bins = max_bins
+        self.monotone_constraints = monotone_constraints
+        self.categorical_features = categorical_features
+        self.early_stopping_rounds = early_stopping_rounds
+        self.eval_metric = eval_metric
+        self.k = k
+        self.cv = cv
+        self.threshold = threshold
+        self.metric = metric
+        self.pos_label = pos_label
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @abstractmethod
+    def _derivatives(self, rows: Rows, seed: int) -> Derivatives | None:
+        """The loss on these rows; None for an objective of XGBoost's own, named in `_params`."""
+
+    @property
+    def booster_(self) -> xgboost.Booster:
+        """XGBoost's booster, on codes of the columns; its margins lack ``base_score_``."""
+        check_is_fitted(self)
+        return self._trees.booster
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Share of each column in what all splits gain."""
+        gains = self.booster_.get_score(importance_type="total_gain")
+        found = np.array([gains.get(f"f{j}", 0.0) for j in range(self.n_features_in_)], dtype=float)
+        return np.asarray(found / (found.sum() or 1.0))
+
+    def trees_to_dataframe(self) -> pd.DataFrame:
+        """All nodes of all trees, with thresholds in the units of the columns.
+
+        Returns
+        -------
+        DataFrame
+            As from :meth:`xgboost.Booster.trees_to_dataframe`: a row goes to ``Yes`` if its value
+            is below ``Split`` or among the levels in ``Category``, to ``Missing`` if it is missing.
+        """
+        table = self.booster_.trees_to_dataframe()
+        names = self._feature_names()
+        inner = np.flatnonzero(table["Feature"] != "Leaf")
+        splits = table["Split"].to_numpy(dtype=float, copy=True)
+        category = table["Category"].astype(object).to_numpy(copy=True)
+        spoken = table["Feature"].to_numpy(dtype=object, copy=True)
+        sets = np.flatnonzero(self._is_set).tolist()
+        levels = dict(zip(sets, self._coding.levels, strict=True))
+        for i in inner:
+            j = int(spoken[i][1:])
+            spoken[i] = names[j]
+            if j in levels:
+                category[i] = [float(levels[j][int(code)]) for code in category[i]]
+            else:
+                splits[i] = self._coding.value(j, splits[i])
+        return table.assign(Feature=spoken, Split=splits, Category=category)
+
+    def _params(self) -> dict[str, Any]:
+        """What XGBoost is told."""
+        return {
+            "learning_rate": self.learning_rate,
+            "max_depth": self.max_depth,
+            "min_child_weight": self.min_child_weight,
+            "gamma": self.gamma,
+            "reg_lambda": self.reg_lambda,
+            "reg_alpha": self.reg_alpha,
+            "subsample": self.subsample,
+            "colsample_bytree": self.colsample_bytree,
+            "colsample_bylevel": self.colsample_bylevel,
+            "colsample_bynode": self.colsample_bynode,
+            "tree_method": self.tree_method,
+            "max_bin": self.max_bins,
+            "base_score": 0.0,
+            "nthread": effective_n_jobs(self.n_jobs),
+            "verbosity": 0,
+        } | self._constraints()
+
+    def _constraints(self) -> dict[str, Any]:
+        directions = _directions(self.monotone_constraints, self._feature_names())
+        if not directions.any():
+            return {}
+        if directions[self._is_set].any():
+            raise ValueError("monotone_constraints names a column of levels, which have no order.")
+        return {"monotone_constraints": f"({','.join(map(str, directions))})"}
+
+    def _grow(self, rows: Rows, held_out: Floats | None, seed: int) -> Run:
+        params = self._params() | {"seed": seed % 2**31}
+        binned = self.bins == "positive-aware" and self.tree_method != "exact"
+        max_bins = self.max_bins if binned else None
+        coding = Coding.learn(rows.X, rows.positive, self._is_set, max_bins, params["nthread"])
+        positives = float(rows.weight[rows.positive].sum())
+        base = float(np.log(positives / (rows.weight.sum() - positives)))
+        matrix = Matrix(rows.X, rows.positive, coding, params)
+        held = None if held_out is None else coding.codes(held_out)
+        return Run(matrix, base, self._derivatives(rows, seed), held)
+
+    def _keep(self, grown: Run) -> None:
+        self._trees, self._coding = Trees.of(grown.booster), grown.matrix.coding
+        self.base_score_ = grown.base
+
+    def _priority(self, X: Floats) -> Floats:
+        margin = self._by_trees(X, output_margin=True)
+        return np.asarray(self.base_score_ + margin.astype(np.float64))
+
+    def _contributions(self, X: Floats) -> Floats:
+        """Exact Shapley values of the trees, without the mean, which stands last."""
+        return self._by_trees(X, pred_contribs=True).astype(np.float64)[:, :-1]
+
+    def _by_trees(self, X: Floats, **what: bool) -> Array:
+        threads = effective_n_jobs(self.n_jobs)
+        booster = self._trees.booster
+        booster.set_param({"nthread": threads})
+        return in_blocks(X, self._coding, lambda data: booster.predict(data, **what), threads)
+
+    def _refuse_malformed(self) -> None:
+        """Refuse what a file holds that no fit would make."""
+        self._trees.refuse_malformed(self.n_features_in_)
+        self._coding.refuse_malformed(self.n_features_in_)
+
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X: Table,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        eval_set: Any = None,
+    ) -> Self:
+        """Learn from labelled rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The rows; NaN is a missing value.
+        y : array-like of shape (n,)
+            The labels, of two classes.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows; one of weight 0 is not there.
+        groups : array-like of shape (n,), default=None
+            Rows of one group are never on both sides of a fold.
+        eval_set : tuple (X, y) or (X, y, sample_weight), default=None
+            Rows to stop by and to set threshold and probabilities by, instead of folds: later ones,
+            where time matters.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight, groups, eval_set)
+
+
+def _directions(constraints: Any, names: list[str]) -> Array:
+    """−1, 0 or 1 for each column."""
+    if constraints is None:
+        return np.zeros(len(names), dtype=int)
+    if isinstance(constraints, dict):
+        unknown = [name for name in constraints if name not in names]
+        if unknown:
+            raise ValueError(f"monotone_constraints names {unknown[0]!r}, which is no column.")
+        found = np.array([constraints.get(name, 0) for name in names])
+    else:
+        found = np.asarray(constraints)
+        if found.shape != (len(names),):
+            raise ValueError(
+                f"monotone_constraints holds {found.size} directions for {len(names)} columns."
+            )
+    if not np.isin(found, (-1, 0, 1)).all():
+        raise ValueError("monotone_constraints are -1, 0 or 1.")
+    return found.astype(int)
