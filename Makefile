@@ -32,6 +32,9 @@ bench: $(VENV)/.bench
 	$(PY) benchmarks/metric_learn.py
 	$(PY) benchmarks/trees.py
 	$(PY) benchmarks/trees_speed.py
+	$(PY) benchmarks/boosting.py
+	$(PY) benchmarks/boosting_speed.py
+	$(PY) benchmarks/nlb.py
 	$(PY) benchmarks/search.py
 	$(PY) benchmarks/data.py
 

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from rarefind.boosting import (
+    LambdaMARTClassifier,
+    NLBClassifier,
+    RankBoostClassifier,
+    SGBAPClassifier,
+)
 from rarefind.neighbors import (
     ClassWeightedKNNClassifier,
     DistanceWeightedKNNClassifier,
@@ -82,4 +88,12 @@ CHECKED: list[tuple[Any, dict[str, str]]] = [
         MetaAPForestClassifier(10, ties="border", criterion="gini", threshold=0.5),
         _OWN_THRESHOLD | _WEIGHTS,
     ),
+    (SGBAPClassifier(n_estimators=20), _WEIGHTS),
+    (SGBAPClassifier(n_estimators=10, mix=0, threshold=None, early_stopping_rounds=None), {}),
+    (SGBAPClassifier(n_estimators=10, surrogate="sigmoid", bins="quantile"), _WEIGHTS),
+    (SGBAPClassifier(n_estimators=10, surrogate="log", init="logistic", init_rounds=5), _WEIGHTS),
+    (RankBoostClassifier(n_estimators=20), _WEIGHTS),
+    (LambdaMARTClassifier(n_estimators=20), _WEIGHTS),
+    (NLBClassifier(n_estimators=10), _WEIGHTS),
+    (NLBClassifier(n_estimators=5, leaves="squared", update="all", start="mirrored"), _WEIGHTS),
 ]

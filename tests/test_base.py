@@ -20,10 +20,11 @@ def test_scikit_learn_agrees(estimator, check):
 
 
 def test_every_public_estimator_is_checked():
+    import rarefind.boosting
     import rarefind.neighbors
     import rarefind.trees
 
-    families = (rarefind.neighbors, rarefind.trees)
+    families = (rarefind.neighbors, rarefind.trees, rarefind.boosting)
     public = [getattr(family, name) for family in families for name in family.__all__]
     estimators = {thing for thing in public if isinstance(thing, type)}
     assert estimators == {type(estimator) for estimator, _ in CHECKED}

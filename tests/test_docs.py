@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import rarefind.base
+import rarefind.boosting
 import rarefind.data
 import rarefind.distances
 import rarefind.metrics
@@ -46,6 +47,7 @@ _IN_PASSING = {"COUNT_METRIC_NAMES", "REGISTERED_SCORERS", "CountMetric", "DISTA
     "package",
     [
         rarefind.base,
+        rarefind.boosting,
         rarefind.data,
         rarefind.distances,
         rarefind.metrics,

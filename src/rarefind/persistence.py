@@ -28,9 +28,15 @@ import sklearn
 import rarefind
 from rarefind._files import written_whole
 from rarefind.base import RareClassifier
-from rarefind.boosting import LambdaMARTClassifier, RankBoostClassifier, SGBAPClassifier
+from rarefind.boosting import (
+    LambdaMARTClassifier,
+    NLBClassifier,
+    RankBoostClassifier,
+    SGBAPClassifier,
+)
 from rarefind.boosting._base import BoostingClassifier
 from rarefind.boosting._coding import Coding
+from rarefind.boosting._network import Network
 from rarefind.boosting._trees import Trees
 from rarefind.data import PositiveAwareBinner, TableEncoder
 from rarefind.distances import MLFP
@@ -272,6 +278,7 @@ _SAVED: dict[type, tuple[_Take, _Make]] = {
             MetaAPForestClassifier,
             TreeRankClassifier,
             SGBAPClassifier,
+            NLBClassifier,
             RankBoostClassifier,
             LambdaMARTClassifier,
             PositiveAwareBinner,
@@ -293,6 +300,7 @@ _SAVED: dict[type, tuple[_Take, _Make]] = {
             BetaCalibration,
             Reference,
             Coding,
+            Network,
             FBeta,
             Cost,
             RecallAtLeast,

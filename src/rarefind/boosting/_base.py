@@ -209,7 +209,7 @@ class BoostingClassifier(RareClassifier):
         """Make rounds on all parts; the scores of their held-out rows after the best round."""
         models = [self._grow(train, held.X, seed) for train, held in parts]
         curve: list[float] = []
-        best = -np.inf
+        best, first = -np.inf, 0
         scores: list[Floats] = []
         for number in range(self.n_estimators):
             for model in models:
@@ -222,9 +222,11 @@ class BoostingClassifier(RareClassifier):
                 scores = found
                 continue
             if curve[-1] > best or not scores:
-                best, scores, self.n_rounds_ = curve[-1], found, number + 1
-            begun = max(self.n_rounds_, self._rounds_before_stopping())
-            if number + 1 - begun >= self.early_stopping_rounds:
+                best, first = curve[-1], max(number + 1, self._rounds_before_stopping())
+            if curve[-1] >= best or not scores:
+                # Of equal rounds the last: where all is well already, more trees make it safer.
+                scores, self.n_rounds_ = found, number + 1
+            if number + 1 - first >= self.early_stopping_rounds:
                 break
         self.validation_curve_ = np.array(curve)
         return scores

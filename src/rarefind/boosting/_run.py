@@ -11,8 +11,9 @@ import xgboost
 from rarefind._typing import Array, Bools, Floats
 from rarefind.boosting._coding import BLOCK, Coding
 
-#: From the scores so far and the number of the round to first and second derivatives of the loss.
-Derivatives = Callable[[Floats, int], tuple[Floats, Floats]]
+#: Adds the first and second derivatives of the loss, given the scores so far and the number of the
+#: round, to two arrays.
+Derivatives = Callable[[Floats, int, Array, Array], None]
 
 
 class Matrix:
@@ -80,13 +81,9 @@ class Run:
             self.booster.update(data, round_number)
             return
         margin = self.booster.predict(data, output_margin=True, training=True)
-        first, second = self._derivatives(self.base + margin.astype(np.float64), round_number)
-        self.booster.boost(
-            data,
-            iteration=round_number,
-            grad=first.astype(np.float32),
-            hess=second.astype(np.float32),
-        )
+        first, second = np.zeros((2, margin.size), dtype=np.float32)
+        self._derivatives(np.add(margin, self.base, dtype=np.float64), round_number, first, second)
+        self.booster.boost(data, iteration=round_number, grad=first, hess=second)
 
     def held_out_scores(self) -> Floats:
         """Scores of the held-out rows by the trees so far."""

@@ -21,80 +21,112 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from rarefind._numba import kernel
-from rarefind._typing import Bools, Floats, Ints
+from rarefind._typing import Array, Bools, Floats, Ints
 
-#: From scores, which are positive, weights and sharpness to the loss, its first derivatives, and
-#: what XGBoost takes for the second ones, which are never negative.
-Surrogate = Callable[[Floats, Bools, Floats, float, int], tuple[float, Floats, Floats]]
+#: Adds a share of the first derivatives of a loss, and of what XGBoost takes for the second ones,
+#: which are never negative, to two arrays, and returns the loss. It is given scores, which are
+#: positive, weights, sharpness, share, the two arrays and a number of threads. A row of weight 0 is
+#: not there.
+Surrogate = Callable[[Floats, Bools, Floats, float, float, Array, Array, int], float]
 
 # Beyond this a sigmoid is 0 or 1 to all digits.
 _FLAT = 40.0
 
 
-def exponential(
-    score: Floats, positive: Bools, weight: Floats, sharpness: float, n_jobs: int = 1
-) -> tuple[float, Floats, Floats]:
+def add_exponential(
+    score: Floats,
+    positive: Bools,
+    weight: Floats,
+    sharpness: float,
+    share: float,
+    first: Array,
+    second: Array,
+    n_jobs: int = 1,
+) -> float:
     """n·L: the share of the negatives in the softmax, times the rows.
 
     The true second derivatives are mostly negative on positives, so XGBoost is given |g|.
     """
-    p = _softmax(score, weight, sharpness)
-    share = p[~positive].sum()
-    total = weight.sum()
-    first = p * np.where(positive, -share, 1 - share)
-    first *= sharpness * total
-    return float(total * share), first, np.abs(first)
+    return _add_softmax(score, positive, weight, sharpness, share, first, second, False)
 
 
-def logarithm(
-    score: Floats, positive: Bools, weight: Floats, sharpness: float, n_jobs: int = 1
-) -> tuple[float, Floats, Floats]:
-    """−P·log(1 − L): the logarithm of the positives' share in the softmax, times the positives."""
-    p = _softmax(score, weight, sharpness)
-    count = weight[positive].sum()
-    first = p
-    if count:
-        first[positive] -= _softmax(score[positive], weight[positive], sharpness)
-    first *= sharpness * count
-    loss = count * (
-        _log_sum(score, weight, sharpness) - _log_sum(score[positive], weight[positive], sharpness)
-        if count
-        else 0.0
-    )
-    return float(loss), first, np.abs(first)
+def add_logarithm(
+    score: Floats,
+    positive: Bools,
+    weight: Floats,
+    sharpness: float,
+    share: float,
+    first: Array,
+    second: Array,
+    n_jobs: int = 1,
+) -> float:
+    """−P·log(1 − L): the logarithm of the positives' share in the softmax, times the positives.
+
+    XGBoost is given |g| as well.
+    """
+    return _add_softmax(score, positive, weight, sharpness, share, first, second, True)
 
 
-def sigmoid(
-    score: Floats, positive: Bools, weight: Floats, sharpness: float, n_jobs: int = 1
-) -> tuple[float, Floats, Floats]:
+def add_sigmoid(
+    score: Floats,
+    positive: Bools,
+    weight: Floats,
+    sharpness: float,
+    share: float,
+    first: Array,
+    second: Array,
+    n_jobs: int = 1,
+) -> float:
     """n·(1 − AP) with sigmoids for "at or above"; a row stands at its own score.
 
     All pairs of a positive and a row are visited and none is kept: memory is a few numbers a row
     and thread.
     """
+    there = np.flatnonzero(weight > 0)
+    score, positive, weight = score[there], positive[there], weight[there]
     ranked = np.flatnonzero(positive)
-    parts = np.array_split(ranked, max(1, min(n_jobs, ranked.size)))
+    if not ranked.size:
+        return 0.0
+    parts = np.array_split(ranked, min(n_jobs, ranked.size))
     found = Parallel(len(parts), prefer="threads")(
         delayed(_over_positives)(part, score, positive, weight, sharpness) for part in parts
     )
     # What positives say of each row, each weighing w_i/P of a list of n rows.
-    scale = weight.sum() / max(weight[positive].sum(), np.finfo(float).tiny)
-    loss, first, second = (scale * sum(part) for part in zip(*found, strict=True))
-    return float(loss), np.asarray(first), np.asarray(second)
+    scale = weight.sum() / weight[positive].sum()
+    first[there] += share * scale * sum(slope for _, slope, _ in found)
+    second[there] += share * scale * sum(bend for _, _, bend in found)
+    return float(share * scale * sum(loss for loss, _, _ in found))
 
 
-SURROGATES: dict[str, Surrogate] = {"exp": exponential, "log": logarithm, "sigmoid": sigmoid}
+SURROGATES: dict[str, Surrogate] = {
+    "exp": add_exponential,
+    "log": add_logarithm,
+    "sigmoid": add_sigmoid,
+}
 
 
-def logistic(score: Floats, positive: Bools, weight: Floats) -> tuple[float, Floats, Floats]:
+@kernel
+def add_logistic(
+    score: Floats, positive: Bools, weight: Floats, share: float, first: Array, second: Array
+) -> float:
     """The logistic loss, whose second derivatives are the true ones."""
-    first, second = np.empty(score.size), np.empty(score.size)
-    return _logistic(score, positive, weight, first, second), first, second
+    loss = 0.0
+    for i in range(score.size):
+        if weight[i] == 0:
+            continue
+        small = np.exp(-abs(score[i]))  # of both odds the one that cannot overflow
+        low = small / (1 + small)
+        chance = 1 / (1 + small) if score[i] >= 0 else low
+        first[i] += share * weight[i] * (chance - positive[i])
+        second[i] += share * weight[i] * low / (1 + small)
+        margin = score[i] if positive[i] else -score[i]
+        loss += share * weight[i] * (np.log1p(small) + max(-margin, 0.0))
+    return loss
 
 
-def pairwise_exponential(
-    score: Floats, positive: Bools, weight: Floats
-) -> tuple[float, Floats, Floats]:
+def add_pairwise_exponential(
+    score: Floats, positive: Bools, weight: Floats, first: Array, second: Array
+) -> float:
     """RankBoost's loss Σ exp(f_j − f_i) over positives i and negatives j, a sum times a sum.
 
     It is divided by the number of negatives, so that each positive has weight 1 at the start.
@@ -105,10 +137,11 @@ def pairwise_exponential(
     common = np.exp(np.clip(_top(score[~positive]) + _top(-score[positive]), -_FLAT, _FLAT)) / max(
         weight[~positive].sum(), np.finfo(float).tiny
     )
-    first, second = np.empty(score.size), np.empty(score.size)
-    first[positive], first[~positive] = -down * up.sum() * common, up * down.sum() * common
-    np.abs(first, out=second)
-    return float(down.sum() * up.sum() * common), first, second
+    first[positive] -= down * up.sum() * common
+    second[positive] += down * up.sum() * common
+    first[~positive] += up * down.sum() * common
+    second[~positive] += up * down.sum() * common
+    return float(down.sum() * up.sum() * common)
 
 
 def _top(score: Floats) -> float:
@@ -120,41 +153,59 @@ def _spread(score: Floats) -> Floats:
 
 
 @kernel
-def _softmax(score: Floats, weight: Floats, sharpness: float) -> Floats:
-    """Weighted, from the largest score down so that nothing overflows."""
-    top = -np.inf
-    for value in score:
-        top = max(top, value)
-    p = np.empty(score.size)
-    total = 0.0
-    for i in range(score.size):
-        p[i] = weight[i] * np.exp(sharpness * (score[i] - top))
-        total += p[i]
-    for i in range(score.size):
-        p[i] /= total
-    return p
-
-
-def _log_sum(score: Floats, weight: Floats, sharpness: float) -> float:
-    """log Σ w·exp(a·f)."""
-    top = score.max()
-    return float(sharpness * top + np.log((weight * np.exp(sharpness * (score - top))).sum()))
-
-
-@kernel
-def _logistic(
-    score: Floats, positive: Bools, weight: Floats, first: Floats, second: Floats
+def _add_softmax(
+    score: Floats,
+    positive: Bools,
+    weight: Floats,
+    sharpness: float,
+    share: float,
+    first: Array,
+    second: Array,
+    logarithm: bool,
 ) -> float:
-    loss = 0.0
+    """L or its logarithm, from the largest score down so that nothing overflows."""
+    top, top_positive = -np.inf, -np.inf
     for i in range(score.size):
-        small = np.exp(-abs(score[i]))  # of both odds the one that cannot overflow
-        low = small / (1 + small)
-        chance = 1 / (1 + small) if score[i] >= 0 else low
-        first[i] = weight[i] * (chance - positive[i])
-        second[i] = weight[i] * low / (1 + small)
-        margin = score[i] if positive[i] else -score[i]
-        loss += weight[i] * (np.log1p(small) + max(-margin, 0.0))
-    return loss
+        if weight[i] > 0:
+            top = max(top, score[i])
+            if positive[i]:
+                top_positive = max(top_positive, score[i])
+    each = np.zeros(score.size)
+    # Of positives relative to the first of them: there may be none near the top.
+    negatives, positives = 0.0, 0.0
+    n, count = 0.0, 0.0
+    for i in range(score.size):
+        if weight[i] == 0:
+            continue
+        start = top_positive if positive[i] else top
+        each[i] = weight[i] * np.exp(sharpness * (score[i] - start))
+        n += weight[i]
+        if positive[i]:
+            positives += each[i]
+            count += weight[i]
+        else:
+            negatives += each[i]
+    if count == 0 or n == count:
+        return share * (0.0 if n == count or logarithm else n)
+    lag = np.exp(sharpness * (top_positive - top))
+    total = negatives + lag * positives
+    loss = negatives / total
+    size = share * sharpness * (count if logarithm else n)
+    for i in range(score.size):
+        if weight[i] == 0:
+            continue
+        if not positive[i]:
+            slope = each[i] / total * (1.0 if logarithm else 1 - loss)
+        elif logarithm:
+            slope = -each[i] / positives * loss
+        else:
+            slope = -each[i] * lag / total * loss
+        first[i] += size * slope
+        second[i] += size * abs(slope)
+    if logarithm:
+        gap = sharpness * (top - top_positive)
+        return share * count * (np.log(total) - np.log(positives) + gap)
+    return share * n * loss
 
 
 @kernel
