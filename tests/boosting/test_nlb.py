@@ -36,7 +36,7 @@ def quick(rounds=12, **params):
 
 
 def toy(seed, n=3000, share=0.1, corner=0.2):
-    """The thesis's toy: positives in a band at the top or the left, but not in the corner of both."""
+    """The thesis's toy: positives at the top or at the left, negatives in the corner of both."""
     rng = np.random.default_rng(seed)
     positives = round(n * share)
     negatives = n - positives
@@ -333,9 +333,7 @@ def test_contributions_and_means_add_up_to_the_score(leaves, update):
     )
     slopes = model._network.slopes(learned(model, X))
     expected = model.priority(X) - model._network.start[0] - slopes @ (model._scale * means)
-    np.testing.assert_allclose(
-        model._contributions(X).sum(axis=1), expected, rtol=1e-4, atol=1e-4
-    )
+    np.testing.assert_allclose(model._contributions(X).sum(axis=1), expected, rtol=1e-4, atol=1e-4)
 
 
 def test_reasons_name_the_columns_that_raise_the_score():
@@ -394,7 +392,9 @@ def test_a_file_with_the_weights_of_other_learners_is_refused(tmp_path):
 
 def test_rows_of_weight_0_are_not_there_and_the_scale_of_weights_is_nothing():
     X, y = table()
-    weight = np.where(np.arange(y.size) % 5 == 0, 0.0, np.random.default_rng(0).uniform(1, 2, y.size))
+    weight = np.where(
+        np.arange(y.size) % 5 == 0, 0.0, np.random.default_rng(0).uniform(1, 2, y.size)
+    )
     model = NLBClassifier(n_estimators=6, random_state=0)
     score = model.fit(X, y, sample_weight=weight).priority(X)
     threshold = model.threshold_

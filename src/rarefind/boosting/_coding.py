@@ -11,6 +11,7 @@ from rarefind.data import PositiveAwareBinner
 
 # Rows that are coded at a time when they are scored.
 BLOCK = 100_000
+_LARGEST = float(np.finfo(np.float32).max)
 
 
 class Coding(NamedTuple):
@@ -63,7 +64,7 @@ class Coding(NamedTuple):
 
     def _code_numbers(self, X: Floats, codes: Array) -> None:
         if self.binner is None:
-            codes[:] = X
+            codes[:] = np.clip(X, -_LARGEST, _LARGEST)
         else:
             self.binner.code(X, codes)
 

@@ -8,9 +8,9 @@ them. A surrogate replaces "at or above" by a smooth function of the difference 
 - −log(1 − L), which has the same direction and does not vanish when a negative leads the list.
 - ``σ(a(f_j − f_i))``: closer to average precision, over all pairs of a positive and a row.
 
-Losses are scaled so that their gradients are of the size of those of the logistic loss at the
-start, where all scores are equal: then both can be mixed, and XGBoost's ``min_child_weight`` and
-``reg_lambda`` mean the same.
+Losses are scaled so that at the start, where all scores are the log-odds of the positives, gradients
+are of the size of those of the logistic loss (those of the sigmoid half of it): then both can be
+mixed, and XGBoost's ``min_child_weight`` and ``reg_lambda`` mean about the same.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from rarefind._typing import Array, Bools, Floats, Ints
 #: not there.
 Surrogate = Callable[[Floats, Bools, Floats, float, float, Array, Array, int], float]
 
-# Beyond this a sigmoid is 0 or 1 to all digits.
+# Beyond this difference a sigmoid is 0 or 1 to all digits, and an exponential large enough.
 _FLAT = 40.0
 
 
@@ -80,7 +80,8 @@ def add_sigmoid(
     """n·(1 − AP) with sigmoids for "at or above"; a row stands at its own score.
 
     All pairs of a positive and a row are visited and none is kept: memory is a few numbers a row
-    and thread.
+    and thread. XGBoost is given the sizes of all pulls on a row for the second derivatives; the
+    pulls themselves may cancel, or even push a positive down that crowds another.
     """
     there = np.flatnonzero(weight > 0)
     score, positive, weight = score[there], positive[there], weight[there]
@@ -129,27 +130,23 @@ def add_pairwise_exponential(
 ) -> float:
     """RankBoost's loss Σ exp(f_j − f_i) over positives i and negatives j, a sum times a sum.
 
-    It is divided by the number of negatives, so that each positive has weight 1 at the start.
+    It is divided by the number of negatives, so that each positive has weight 1 at the start; the
+    second derivatives are the true ones. Where the worst pair is out of order by more than 40, all
+    is scaled down to that: the direction stays.
     """
-    down = weight[positive] * _spread(-score[positive])
-    up = weight[~positive] * _spread(score[~positive])
-    # Both sums are taken relative to the largest term; what is left is one common factor.
-    common = np.exp(np.clip(_top(score[~positive]) + _top(-score[positive]), -_FLAT, _FLAT)) / max(
-        weight[~positive].sum(), np.finfo(float).tiny
-    )
-    first[positive] -= down * up.sum() * common
-    second[positive] += down * up.sum() * common
-    first[~positive] += up * down.sum() * common
-    second[~positive] += up * down.sum() * common
-    return float(down.sum() * up.sum() * common)
-
-
-def _top(score: Floats) -> float:
-    return float(score.max()) if score.size else 0.0
-
-
-def _spread(score: Floats) -> Floats:
-    return np.exp(score - _top(score))
+    up, down = ~positive & (weight > 0), positive & (weight > 0)
+    if not up.any() or not down.any():
+        return 0.0
+    top, bottom = score[up].max(), score[down].min()
+    # Both sums are taken relative to their largest term; what is left is one common factor.
+    common = np.exp(np.clip(top - bottom, -_FLAT, _FLAT)) / weight[up].sum()
+    above = weight[up] * np.exp(score[up] - top)
+    below = weight[down] * np.exp(bottom - score[down])
+    first[down] -= common * above.sum() * below
+    first[up] += common * below.sum() * above
+    second[down] += common * above.sum() * below
+    second[up] += common * below.sum() * above
+    return float(common * above.sum() * below.sum())
 
 
 @kernel
@@ -185,8 +182,10 @@ def _add_softmax(
             count += weight[i]
         else:
             negatives += each[i]
-    if count == 0 or n == count:
-        return share * (0.0 if n == count or logarithm else n)
+    if n == count or (count == 0 and logarithm):
+        return 0.0
+    if count == 0:
+        return share * n
     lag = np.exp(sharpness * (top_positive - top))
     total = negatives + lag * positives
     loss = negatives / total

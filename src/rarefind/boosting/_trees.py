@@ -11,6 +11,10 @@ import xgboost
 from rarefind._typing import Array
 
 
+# What XGBoost writes for the column of a pruned node, and for the parent of the root.
+_PRUNED = _NO_PARENT = 2**31 - 1
+
+
 class Trees:
     """A grown booster, kept as XGBoost's own JSON.
 
@@ -45,9 +49,20 @@ class Trees:
     def refuse_malformed(self, n_features: int) -> None:
         """Refuse what XGBoost would read beyond its arrays, or for ever: it trusts its files."""
         try:
-            learner = json.loads(self.text.tobytes())["learner"]
-            sound = _is_sound(learner, n_features)
-        except (KeyError, TypeError, ValueError, IndexError, OverflowError, RecursionError):
+            text = self.text.tobytes()
+            # XGBoost leaves escapes as they are, and reads other beginnings as other formats.
+            plain = text.startswith(b'{"') and b"\\" not in text
+            sound = plain and _is_sound(json.loads(text)["learner"], n_features)
+            _ = self.booster if sound else None  # XGBoost may still know better
+        except (
+            KeyError,
+            TypeError,
+            ValueError,
+            IndexError,
+            OverflowError,
+            RecursionError,
+            xgboost.core.XGBoostError,
+        ):
             sound = False
         if not sound:
             raise ValueError("The trees of the model are not as XGBoost writes them.")
@@ -63,6 +78,7 @@ def _is_sound(learner: Any, n_features: int) -> bool:
         and int(params["num_feature"]) == n_features
         and int(params["num_class"]) == 0
         and int(params["num_target"]) == 1
+        and [tree["id"] for tree in trees] == list(range(len(trees)))
         and model["tree_info"] == [0] * len(trees)
         and int(model["gbtree_model_param"]["num_trees"]) == len(trees)
         and model.get("iteration_indptr", list(range(len(trees) + 1)))
@@ -73,7 +89,7 @@ def _is_sound(learner: Any, n_features: int) -> bool:
 
 def _is_sound_tree(tree: Any, n_features: int) -> bool:
     n = int(tree["tree_param"]["num_nodes"])
-    if n < 1 or int(tree["tree_param"]["size_leaf_vector"]) > 1:
+    if n < 1 or int(tree["tree_param"]["size_leaf_vector"]) not in (0, 1):
         return False
     names = ("parents", "split_indices", "split_type", "default_left")
     left, right, parent, feature, kind, _ = (
@@ -84,30 +100,33 @@ def _is_sound_tree(tree: Any, n_features: int) -> bool:
         return False
     inner = left != -1
     children = np.concatenate([left[inner], right[inner]])
-    # Every node but the root is the child of one node: a tree, without a way round.
-    if ((right != -1) != inner).any() or np.sort(children).tolist() != list(range(1, n)):
+    # Nodes that were pruned stay in the arrays, marked.
+    kept = feature != _PRUNED
+    # Every other node but the root is the child of one node: a tree, without a way round.
+    if ((right != -1) != inner).any() or not kept[0] or parent[0] != _NO_PARENT:
+        return False
+    if np.sort(children).tolist() != np.flatnonzero(kept)[1:].tolist():
         return False
     if (parent[left[inner]] != np.flatnonzero(inner)).any():
         return False
     if (parent[right[inner]] != np.flatnonzero(inner)).any():
         return False
-    if not _reaches_all(left, right, inner):
+    if _reached(left, right, inner) != kept.sum():
         return False
-    sets = inner & (kind == 1)
     return bool(
         ((feature >= 0) & (feature < n_features))[inner].all()
         and np.isin(kind, (0, 1)).all()
-        and _are_sound_sets(tree, np.flatnonzero(sets))
+        and _are_sound_sets(tree, np.flatnonzero(inner & (kind == 1)))
     )
 
 
-def _reaches_all(left: Array, right: Array, inner: Array) -> bool:
+def _reached(left: Array, right: Array, inner: Array) -> int:
     seen, level = 0, np.array([0])
     while level.size and seen <= left.size:
         seen += level.size
         level = level[inner[level]]
         level = np.concatenate([left[level], right[level]])
-    return bool(seen == left.size)
+    return seen
 
 
 def _are_sound_sets(tree: Any, nodes: Array) -> bool:
@@ -120,6 +139,6 @@ def _are_sound_sets(tree: Any, nodes: Array) -> bool:
         and list(tree["categories_nodes"]) == nodes.tolist()
         and (start >= 0).all()
         and (size >= 0).all()
-        and (start + size <= levels.size).all()
+        and (size <= levels.size - start).all()
         and ((levels >= 0) & (levels < 2**24)).all()
     )

@@ -72,9 +72,10 @@ class BetaCalibration(NamedTuple):
     """Probability of the positive class from a score like log-odds; rises wherever the score does.
 
     The score is brought to log-odds u by slope and offset first. Beta calibration [1]_ then lets
-    the low and the high end have slopes of their own, b and a: the new log-odds are
-    ``c − a·log(1 + exp(−u)) + b·log(1 + exp(u))``. Both fits are logistic regressions on held-out
-    rows with Platt's smoothed targets, and slopes stay above 0, so that the ranking is kept.
+    the low and the high end have slopes of their own: the new log-odds are
+    ``shift − low·log(1 + exp(−u)) + high·log(1 + exp(u))``. Both fits are logistic regressions on
+    held-out rows with Platt's smoothed targets. Slopes stay above 0, so that the ranking is kept,
+    and the two ends are drawn to a slope of 1: of few positives the highest tell little.
 
     References
     ----------
@@ -100,14 +101,15 @@ class BetaCalibration(NamedTuple):
         p, n = weight[positive].sum(), weight[~positive].sum()
         target = np.where(positive, (p + 1) / (p + 2), 1 / (n + 2))
         prior = float(np.log((p + 1) / (n + 1)))
-        centre, spread = float(np.median(score)), float(np.std(score)) or 1.0
+        centre = float(np.median(score))
+        spread = float(np.std(score)) if np.ptp(score) else 1.0
         slope, offset = _rising_logistic(
-            [(score - centre) / spread], target, weight, np.array([1.0, prior])
+            [(score - centre) / spread], target, weight, np.array([1.0, prior]), 0.0
         )
         slope, offset = slope / spread, offset - slope * centre / spread
         u = slope * score + offset
         parts = [-np.logaddexp(0, -u), np.logaddexp(0, u)]
-        low, high, shift = _rising_logistic(parts, target, weight, np.array([1.0, 1.0, 0.0]))
+        low, high, shift = _rising_logistic(parts, target, weight, np.array([1.0, 1.0, 0.0]), 1.0)
         return cls(slope, offset, low, high, shift)
 
 
@@ -116,16 +118,21 @@ _FLATTEST = 1e-3
 
 
 def _rising_logistic(
-    columns: list[Floats], target: Floats, weight: Floats, start: Floats
+    columns: list[Floats], target: Floats, weight: Floats, start: Floats, draw: float
 ) -> list[float]:
-    """Slopes, all above 0, and offset of the weighted logistic regression on the columns."""
+    """Slopes, all above 0, and offset of the weighted logistic regression on the columns.
+
+    Slopes are drawn to 1 by their squared distance times ``draw``.
+    """
     x = np.column_stack([*columns, np.ones(target.size)])
-    total = weight.sum()
+    total = min(weight @ target, weight @ (1 - target))
 
     def loss(beta: Floats) -> tuple[float, Floats]:
         u = x @ beta
-        value = weight @ (np.logaddexp(0, u) - target * u)
-        return value / total, x.T @ (weight * (expit(u) - target)) / total
+        away = np.append(beta[:-1] - 1, 0.0)
+        value = weight @ (np.logaddexp(0, u) - target * u) + draw * (away @ away)
+        slope = x.T @ (weight * (expit(u) - target)) + 2 * draw * away
+        return value / total, slope / total
 
     bounds = [(_FLATTEST, None)] * len(columns) + [(None, None)]
     found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
