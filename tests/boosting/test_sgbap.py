@@ -77,6 +77,36 @@ def test_the_logistic_loss_alone_is_xgboost(method):
     assert model.base_score_ == pytest.approx(log_odds(y))
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"learning_rate": 0.4},
+        {"max_depth": 2},
+        {"min_child_weight": 6.0},
+        {"gamma": 2.0},
+        {"reg_lambda": 20.0},
+        {"reg_alpha": 3.0},
+        {"colsample_bytree": 0.5},
+        {"colsample_bylevel": 0.5},
+        {"colsample_bynode": 0.5},
+        {"monotone_constraints": [0, 1, -1, 0]},
+    ],
+)
+def test_what_is_meant_for_xgboost_gets_there(given):
+    X, y = table()
+    X = X.astype(np.float32).astype(float)
+    shared = {"max_depth": 4, "learning_rate": 0.1}
+    model = quick(4, mix=1.0, subsample=1.0, bins="quantile", max_bins=64, **shared | given)
+    score = model.fit(X, y).priority(X)
+    shared |= {"objective": "binary:logistic", "base_score": float(y.mean()), "max_bin": 64}
+    shared |= {"nthread": 1, "seed": np.random.RandomState(0).randint(2**31 - 1)}
+    twin = xgboost.train(shared | given, xgboost.QuantileDMatrix(X, y, max_bin=64), 4)
+    expected = twin.predict(xgboost.DMatrix(X), output_margin=True)
+    np.testing.assert_allclose(score, expected, rtol=0, atol=2e-5)
+    plain = xgboost.train(shared, xgboost.QuantileDMatrix(X, y, max_bin=64), 4)
+    assert not np.allclose(score, plain.predict(xgboost.DMatrix(X), output_margin=True), atol=1e-3)
+
+
 def test_rounds_of_the_logistic_loss_come_first_if_asked_for():
     X, y = table()
     alone = quick(6, mix=1.0).fit(X, y).priority(X)

@@ -8,12 +8,13 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
+from sklearn.base import _fit_context
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
 from rarefind._checks import level_columns, refuse_missing, training_weights
-from rarefind._sklearn_compat import report_progress
+from rarefind._sklearn_compat import report_progress, with_callbacks
 from rarefind._typing import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.base import RareClassifier
 from rarefind.metrics import average_precision, budget, precision_at_k
@@ -39,6 +40,13 @@ class Rows(NamedTuple):
     def take(self, rows: Ints) -> Rows:
         """Some of the rows."""
         return Rows(self.X[rows], self.codes[rows], self.positive[rows], self.weight[rows])
+
+
+class Part(NamedTuple):
+    """Rows to make rounds on, by number or all of them, and rows to judge them by."""
+
+    train: Ints | None
+    held: Rows
 
 
 class Growing(Protocol):
@@ -101,7 +109,7 @@ class BoostingClassifier(RareClassifier):
     value_: float
 
     @abstractmethod
-    def _grow(self, rows: Rows, held_out: Floats | None, seed: int) -> Any:
+    def _grow(self, rows: Rows, held_out: Floats | None, seed: int) -> Growing:
         """A model before its first round, on its own bins."""
 
     @abstractmethod
@@ -112,14 +120,37 @@ class BoostingClassifier(RareClassifier):
     def _contributions(self, X: Floats) -> Floats:
         """What each column adds to the score of each row, of shape (n, d)."""
 
-    def _fit(
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(
         self,
         X: Table,
         y: ArrayLike,
-        sample_weight: ArrayLike | None,
-        groups: ArrayLike | None,
-        eval_set: Any,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        eval_set: Any = None,
     ) -> Self:
+        """Learn from labelled rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The rows; NaN is a missing value.
+        y : array-like of shape (n,)
+            The labels.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows; one of weight 0 is not there.
+        groups : array-like of shape (n,), default=None
+            Rows of one group are never on both sides of a fold.
+        eval_set : tuple (X, y) or (X, y, sample_weight), default=None
+            Rows to stop by and to set threshold and probabilities by, instead of folds: later ones,
+            where time matters.
+
+        Returns
+        -------
+        self
+        """
         metric_of_counts(self.metric)
         X, codes = self._start_fit(X, y, self.pos_label)
         check_consistent_length(X, groups)
@@ -131,7 +162,9 @@ class BoostingClassifier(RareClassifier):
                 if self.classes_.size == 2
                 else "No row of some class has weight: learning needs rows of every class."
             )
-        rows = self._rows(X[used], codes[used], weight[used])
+        if not used.all():
+            X, codes, weight = X[used], codes[used], weight[used]
+        rows = self._rows(X, codes, weight)
         self._is_set: Bools = level_columns(self.categorical_features, self._feature_names())
         self._share = self._budget_share(len(rows.X))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -140,7 +173,7 @@ class BoostingClassifier(RareClassifier):
         with report_progress(self, "rounds", steps, X, codes, self.verbose) as step:
             self.n_rounds_ = self.n_estimators
             self.validation_curve_ = np.empty(0)
-            scores = self._hold_out(parts, seed, step) if parts else []
+            scores = self._hold_out(rows, parts, seed, step) if parts else []
             model = self._grow(rows, None, seed)
             for number in range(self.n_rounds_):
                 model.step(number)
@@ -165,10 +198,10 @@ class BoostingClassifier(RareClassifier):
 
     def _parts(
         self, rows: Rows, used: Bools, groups: ArrayLike | None, eval_set: Any, seed: int
-    ) -> list[tuple[Rows, Rows]]:
+    ) -> list[Part]:
         """What rounds are tried on and judged by: folds, or the rows that the user gives."""
         if eval_set is not None:
-            return [(rows, self._eval_rows(eval_set))]
+            return [Part(None, self._eval_rows(eval_set))]
         if groups is not None:
             groups = np.asarray(groups)[used]
         alone = np.bincount(rows.codes).min() < 2
@@ -181,7 +214,7 @@ class BoostingClassifier(RareClassifier):
         parts = []
         positives = 0
         for train, held in found:
-            parts.append((rows.take(np.sort(train)), rows.take(held)))
+            parts.append(Part(np.sort(train), rows.take(held)))
             positives += int(rows.positive[held].sum())
             if positives >= _ENOUGH_POSITIVES:
                 break
@@ -204,10 +237,13 @@ class BoostingClassifier(RareClassifier):
         return self._rows(X, codes, weight)
 
     def _hold_out(
-        self, parts: list[tuple[Rows, Rows]], seed: int, step: Callable[[], None]
+        self, rows: Rows, parts: list[Part], seed: int, step: Callable[[], None]
     ) -> list[Floats]:
         """Make rounds on all parts; the scores of their held-out rows after the best round."""
-        models = [self._grow(train, held.X, seed) for train, held in parts]
+        models = [
+            self._grow(rows if train is None else rows.take(train), held.X, seed)
+            for train, held in parts
+        ]
         curve: list[float] = []
         best, first = -np.inf, 0
         scores: list[Floats] = []
@@ -244,7 +280,7 @@ class BoostingClassifier(RareClassifier):
         checks = max(1.0, self._share * len(score))
         return precision_at_k(held.positive, score, checks, sample_weight=held.weight)
 
-    def _settle(self, parts: list[tuple[Rows, Rows]], scores: list[Floats]) -> None:
+    def _settle(self, parts: list[Part], scores: list[Floats]) -> None:
         """Set the threshold, the probabilities and the ranks by the scores of held-out rows."""
         self._calibration: BetaCalibration | None = None
         self._reference: Reference | None = None

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import xgboost
 from joblib import effective_n_jobs
 from scipy.special import softmax
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from rarefind._sklearn_compat import with_callbacks
-from rarefind._typing import Array, ArrayLike, Floats, Label, Table
-from rarefind.boosting._base import BoostingClassifier, Rows
+from rarefind._typing import Array, Floats, Label
+from rarefind.boosting._base import BoostingClassifier, Part, Rows
 from rarefind.boosting._coding import Coding
 from rarefind.boosting._network import Builder, Loss
 from rarefind.boosting._run import Matrix, as_matrix, in_blocks
@@ -170,38 +168,6 @@ class NLBClassifier(BoostingClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(
-        self,
-        X: Table,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        groups: ArrayLike | None = None,
-        eval_set: Any = None,
-    ) -> Self:
-        """Learn from labelled rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            The rows; NaN is a missing value.
-        y : array-like of shape (n,)
-            The labels, of two or more classes.
-        sample_weight : array-like of shape (n,), default=None
-            Weights of the rows; one of weight 0 is not there.
-        groups : array-like of shape (n,), default=None
-            Rows of one group are never on both sides of a fold.
-        eval_set : tuple (X, y) or (X, y, sample_weight), default=None
-            Rows to stop by and to set threshold and probabilities by, instead of folds.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight, groups, eval_set)
-
     def _grow(self, rows: Rows, held_out: Floats | None, seed: int) -> _Growth:
         return _Growth(self, rows, held_out, seed)
 
@@ -256,7 +222,7 @@ class NLBClassifier(BoostingClassifier):
         target = np.eye(self.classes_.size)[held.codes]
         return -Loss(target, held.weight).value(score) / float(held.weight.sum())
 
-    def _settle(self, parts: list[tuple[Rows, Rows]], scores: list[Floats]) -> None:
+    def _settle(self, parts: list[Part], scores: list[Floats]) -> None:
         if self.classes_.size == 2:
             super()._settle(parts, [score[:, 0] for score in scores])
         else:

@@ -56,7 +56,9 @@ class RankBoostClassifier(BoostedTreesClassifier):
     """
 
     def _derivatives(self, rows: Rows, seed: int) -> Derivatives:
+        positive, weight = rows.positive, rows.weight
+
         def derivatives(score: Floats, number: int, first: Array, second: Array) -> None:
-            add_pairwise_exponential(score, rows.positive, rows.weight, first, second)
+            add_pairwise_exponential(score, positive, weight, first, second)
 
         return derivatives

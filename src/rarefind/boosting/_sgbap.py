@@ -231,10 +231,10 @@ class SGBAPClassifier(BoostedTreesClassifier):
 
     def _derivatives(self, rows: Rows, seed: int) -> Derivatives:
         surrogate, n_jobs = SURROGATES[self.surrogate], effective_n_jobs(self.n_jobs)
-        positive = rows.positive
+        positive, weights = rows.positive, rows.weight
 
         def derivatives(score: Floats, number: int, first: Array, second: Array) -> None:
-            weight = rows.weight
+            weight = weights
             if self.subsample < 1:
                 weight = draw_batch(positive, weight, self.subsample, (seed + number) % 2**32)
             mix = 1.0 if number < self._rounds_before_stopping() else self.mix

@@ -8,9 +8,9 @@ them. A surrogate replaces "at or above" by a smooth function of the difference 
 - −log(1 − L), which has the same direction and does not vanish when a negative leads the list.
 - ``σ(a(f_j − f_i))``: closer to average precision, over all pairs of a positive and a row.
 
-Losses are scaled so that at the start, where all scores are the log-odds of the positives, gradients
-are of the size of those of the logistic loss (those of the sigmoid half of it): then both can be
-mixed, and XGBoost's ``min_child_weight`` and ``reg_lambda`` mean about the same.
+Losses are scaled so that at the start, where all scores are the log-odds of the positives, their
+gradients are of the size of those of the logistic loss (those of the sigmoid half of it): then both
+can be mixed, and XGBoost's ``min_child_weight`` and ``reg_lambda`` mean about the same.
 """
 
 from __future__ import annotations

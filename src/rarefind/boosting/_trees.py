@@ -10,7 +10,6 @@ import xgboost
 
 from rarefind._typing import Array
 
-
 # What XGBoost writes for the column of a pruned node, and for the parent of the root.
 _PRUNED = _NO_PARENT = 2**31 - 1
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 import xgboost
 from joblib import effective_n_jobs
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from rarefind._sklearn_compat import with_callbacks
-from rarefind._typing import Array, ArrayLike, Floats, Label, Table
+from rarefind._typing import Array, Floats, Label
 from rarefind.boosting._base import BoostingClassifier, Rows
 from rarefind.boosting._coding import Coding
 from rarefind.boosting._run import Derivatives, Matrix, Run, in_blocks
@@ -200,39 +198,6 @@ class BoostedTreesClassifier(BoostingClassifier):
         """Refuse what a file holds that no fit would make."""
         self._trees.refuse_malformed(self.n_features_in_)
         self._coding.refuse_malformed(self.n_features_in_)
-
-    @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(
-        self,
-        X: Table,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        groups: ArrayLike | None = None,
-        eval_set: Any = None,
-    ) -> Self:
-        """Learn from labelled rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            The rows; NaN is a missing value.
-        y : array-like of shape (n,)
-            The labels, of two classes.
-        sample_weight : array-like of shape (n,), default=None
-            Weights of the rows; one of weight 0 is not there.
-        groups : array-like of shape (n,), default=None
-            Rows of one group are never on both sides of a fold.
-        eval_set : tuple (X, y) or (X, y, sample_weight), default=None
-            Rows to stop by and to set threshold and probabilities by, instead of folds: later ones,
-            where time matters.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight, groups, eval_set)
 
 
 def _directions(constraints: Any, names: list[str]) -> Array:
