@@ -254,16 +254,12 @@ def test_the_loss_never_rises_and_what_is_kept_is_the_network(seed, k, size, jit
             move()
             assert made.value <= last
             last = made.value
-        assert made.value == pytest.approx(naive_loss_of(made), rel=1e-8, abs=1e-8)
+        assert made.value == made.loss.value(made.scores)
         scores = naive_scores(np.column_stack(columns), made.network())
         scale = 1 + np.abs(scores).max()
         np.testing.assert_allclose(made.scores / scale, scores / scale, atol=1e-9)
         assert np.isfinite(made.network().inner).all()
         assert np.isfinite(made.network().outer).all()
-
-
-def naive_loss_of(made):
-    return made.loss.value(made.scores)
 
 
 @given(seeds)
@@ -328,18 +324,36 @@ def test_weights_of_a_learner_that_goes_too_far_are_halved():
     assert loss.value(worse) > loss.value(np.zeros((200, 1)))
 
 
-def test_with_all_gates_shut_nothing_moves_and_nothing_is_nan():
+def test_a_first_learner_that_is_nothing_leaves_the_gates_to_the_next():
     rng = np.random.default_rng(0)
     loss = random_loss(rng, 20, 1)
     made = Builder(loss, np.zeros(1), 4, rng)
     weights, _ = made.propose(0, None, align=True)
     made.add(np.zeros(20), weights)  # a tree without a split and without a value
     value = made.value
+    made.turn(np.zeros(20), 1.0)
+    made.weigh(1.0)
+    assert made.value == value
+    weights, slope = made.propose(0, None, align=True)
+    np.testing.assert_array_equal(slope, np.ones((20, 1)))
+    learned = 0.1 * loss.derivatives(made.scores)[0][:, 0]
+    made.add(learned, weights)
+    np.testing.assert_allclose(made.scores[:, 0], learned, atol=1e-12)
+    assert made.value < value
+
+
+def test_with_all_gates_shut_nothing_moves_and_nothing_is_nan():
+    rng = np.random.default_rng(0)
+    loss = random_loss(rng, 20, 1)
+    made = Builder(loss, np.zeros(1), 4, rng)
+    made.propose(0, None, align=True)
+    made.inner.append(np.full(4, -1.0))
+    made._z = np.full((20, 4), -1.0)
+    value = made.value
     weights, slope = made.propose(0, None, align=True)
     assert np.isfinite(weights).all()
     np.testing.assert_array_equal(slope, np.zeros((20, 1)))
-    made.turn(np.zeros(20), 1.0)
-    made.turn(np.ones(20), 1.0)
+    made.turn(np.full(20, 0.1), 1.0)
     made.weigh(1.0)
     assert made.value == value
     assert np.isfinite(made.network().inner).all()

@@ -280,23 +280,20 @@ def curve_by_hand(X, y, held, rounds, **params):
     return np.array([average_precision(y[held], model.priority(X[held])) for model in models])
 
 
-@UPDATES
-def test_stopping_early_keeps_the_best_round(update):
-    X, y = table(400, seed=3)
-    held = np.arange(400) % 2 == 0
-    params = {"learning_rate": 0.5, "update": update, "threshold": "auto"}
-    model = quick(14, early_stopping_rounds=4, **params)
-    model.fit(X, y, eval_set=(X[held], y[held]))
-    assert len(model.validation_curve_) <= 14
-    curve = model.validation_curve_
-    best = np.flatnonzero(curve == curve.max())[-1] + 1
-    assert model.n_rounds_ == model.n_learners_ == best
-    if len(curve) < 14:
-        first = curve.argmax() + 1
-        assert len(curve) == first + 4
+@pytest.mark.parametrize(
+    ("update", "leaves"), [("learner", "newton"), ("all", "squared"), ("none", "squared")]
+)
+def test_stopping_early_keeps_the_best_round(update, leaves):
+    X, y = table(300, seed=3)
+    held = np.arange(300) % 2 == 0
+    params = {"learning_rate": 0.5, "update": update, "leaves": leaves}
+    model = quick(12, early_stopping_rounds=3, **params)
     model.fit(X[~held], y[~held], eval_set=(X[held], y[held]))
-    by_hand = curve_by_hand(X, y, held, len(model.validation_curve_), **params | {"threshold": 0.0})
-    np.testing.assert_allclose(model.validation_curve_, by_hand, rtol=1e-6)
+    curve = model.validation_curve_
+    np.testing.assert_allclose(curve, curve_by_hand(X, y, held, len(curve), **params), rtol=1e-6)
+    # Of equal rounds the last.
+    assert model.n_rounds_ == model.n_learners_ == np.flatnonzero(curve == curve.max())[-1] + 1
+    assert len(curve) == min(12, curve.argmax() + 1 + 3)
 
 
 def test_without_stopping_all_rounds_are_made():
@@ -359,7 +356,6 @@ def test_the_same_seed_gives_the_same_model(update, start):
     np.testing.assert_array_equal(again.priority(X), first)
     assert again.threshold_ == model.threshold_
     other = clone(model).set_params(random_state=6).fit(X, y).priority(X)
-    # Without noise in its start and without an update only the folds are drawn.
     assert not np.array_equal(other, first)
 
 

@@ -89,7 +89,7 @@ def test_the_logistic_loss_alone_is_xgboost(method):
         {"colsample_bytree": 0.5},
         {"colsample_bylevel": 0.5},
         {"colsample_bynode": 0.5},
-        {"monotone_constraints": [0, 1, -1, 0]},
+        {"monotone_constraints": (0, 1, -1, 0)},
     ],
 )
 def test_what_is_meant_for_xgboost_gets_there(given):

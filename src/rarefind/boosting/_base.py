@@ -8,8 +8,9 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
+from scipy.special import expit
 from sklearn.base import _fit_context
-from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
@@ -41,6 +42,10 @@ class Rows(NamedTuple):
         """Some of the rows."""
         return Rows(self.X[rows], self.codes[rows], self.positive[rows], self.weight[rows])
 
+    def levelled(self) -> Rows:
+        """The same with weights of 1 on average: what XGBoost is asked speaks of rows."""
+        return self._replace(weight=self.weight / self.weight.mean())
+
 
 class Part(NamedTuple):
     """Rows to make rounds on, by number or all of them, and rows to judge them by."""
@@ -57,6 +62,31 @@ class Growing(Protocol):
 
     def held_out_scores(self) -> Floats:
         """Scores of the rows it is judged by, after the rounds so far."""
+
+
+class Best:
+    """The best round so far, and whether it is time to stop.
+
+    Of equal rounds the last is the best: where all is well already, more trees make it safer. With
+    no patience (None) every round is better than those before.
+    """
+
+    def __init__(self, patience: int | None, earliest: int) -> None:
+        self.rounds = 0
+        self.scores: list[Floats] = []
+        self._patience, self._since = patience, earliest
+        self._value = -np.inf
+
+    def is_over(self, value: float, scores: list[Floats], rounds: int) -> bool:
+        """Take a round in."""
+        if self._patience is None:
+            self.rounds, self.scores = rounds, scores
+            return False
+        if value > self._value:
+            self._value, self._since = value, max(self._since, rounds)
+        if value >= self._value or not self.rounds:
+            self.rounds, self.scores = rounds, scores
+        return rounds - self._since >= self._patience
 
 
 class BoostingClassifier(RareClassifier):
@@ -179,18 +209,19 @@ class BoostingClassifier(RareClassifier):
                 model.step(number)
                 step()
         self._keep(model)
+        self._calibration: BetaCalibration | None = None
+        self._reference: Reference | None = None
         self._settle(parts, scores)
         return self
 
     def _rows(self, X: Floats, codes: Array, weight: Floats) -> Rows:
-        """Rows with weights of 1 on average: what XGBoost is asked speaks of rows."""
         many = self.classes_.size > 2
         positive = np.zeros(codes.size, dtype=bool) if many else self._is_positive(codes)
-        return Rows(X, codes, positive, weight / weight.mean())
+        return Rows(X, codes, positive, weight).levelled()
 
     def _budget_share(self, n: int) -> float | None:
         """The share of rows that will be checked, where that is what rounds are judged by."""
-        if self.eval_metric != "precision_at_k":
+        if self.eval_metric != "precision_at_k" or self.classes_.size > 2:
             return None
         if self.k is None:
             raise ValueError("eval_metric='precision_at_k' needs k: checks, or a share of rows.")
@@ -204,19 +235,22 @@ class BoostingClassifier(RareClassifier):
             return [Part(None, self._eval_rows(eval_set))]
         if groups is not None:
             groups = np.asarray(groups)[used]
-        alone = np.bincount(rows.codes).min() < 2
-        judged = self.early_stopping_rounds is not None
-        if self.threshold != "auto" and (alone or (self.threshold is None and not judged)):
+        sizes = np.bincount(rows.codes)
+        threshold = self.threshold if sizes.size == 2 else None
+        if threshold is None and self.early_stopping_rounds is None:
             return []
+        if threshold != "auto" and sizes.min() < 2:
+            return []  # a row that is alone in its class cannot be held out
         found = folds_of_used(
             rows.X, self.classes_[rows.codes], self.cv, used, groups=groups, random_state=seed
         )
+        rare = rows.positive if sizes.size == 2 else rows.codes == sizes.argmin()
         parts = []
-        positives = 0
+        enough = 0
         for train, held in found:
             parts.append(Part(np.sort(train), rows.take(held)))
-            positives += int(rows.positive[held].sum())
-            if positives >= _ENOUGH_POSITIVES:
+            enough += int(rare[held].sum())
+            if enough >= _ENOUGH_POSITIVES:
                 break
         return parts
 
@@ -225,13 +259,14 @@ class BoostingClassifier(RareClassifier):
             raise ValueError("eval_set is (X, y) or (X, y, sample_weight).")
         X = validate_data(self, eval_set[0], reset=False, dtype=np.float64, ensure_all_finite=False)
         refuse_missing(self, X, self._takes_holes)
-        labels = np.asarray(eval_set[1])
+        labels = column_or_1d(eval_set[1])
         check_consistent_length(X, labels)
-        unknown = np.setdiff1d(labels, self.classes_)
-        if unknown.size:
-            raise ValueError(f"eval_set holds the label {unknown[0]!s}, which y does not.")
-        weight = training_weights(X, labels, eval_set[2] if len(eval_set) == 3 else None, None)
-        codes = np.searchsorted(self.classes_, labels)
+        place = {label: code for code, label in enumerate(self.classes_.tolist())}
+        unknown = [label for label in labels.tolist() if label not in place]
+        if unknown:
+            raise ValueError(f"eval_set holds the label {unknown[0]!r}, which y does not.")
+        codes = np.array([place[label] for label in labels.tolist()])
+        weight = training_weights(X, codes, eval_set[2] if len(eval_set) == 3 else None, None)
         if np.unique(codes[weight > 0]).size < self.classes_.size:
             raise ValueError("eval_set needs rows of every class.")
         return self._rows(X, codes, weight)
@@ -241,31 +276,22 @@ class BoostingClassifier(RareClassifier):
     ) -> list[Floats]:
         """Make rounds on all parts; the scores of their held-out rows after the best round."""
         models = [
-            self._grow(rows if train is None else rows.take(train), held.X, seed)
+            self._grow(rows if train is None else rows.take(train).levelled(), held.X, seed)
             for train, held in parts
         ]
         curve: list[float] = []
-        best, first = -np.inf, 0
-        scores: list[Floats] = []
+        best = Best(self.early_stopping_rounds, self._rounds_before_stopping())
         for number in range(self.n_estimators):
             for model in models:
                 model.step(number)
-            found = [model.held_out_scores() for model in models]
-            values = [self._worth(held, s) for (_, held), s in zip(parts, found, strict=True)]
+            scores = [model.held_out_scores() for model in models]
+            values = [self._worth(part.held, s) for part, s in zip(parts, scores, strict=True)]
             curve.append(float(np.nanmean(values)) if not np.isnan(values).all() else np.nan)
             step()
-            if self.early_stopping_rounds is None:
-                scores = found
-                continue
-            if curve[-1] > best or not scores:
-                best, first = curve[-1], max(number + 1, self._rounds_before_stopping())
-            if curve[-1] >= best or not scores:
-                # Of equal rounds the last: where all is well already, more trees make it safer.
-                scores, self.n_rounds_ = found, number + 1
-            if number + 1 - first >= self.early_stopping_rounds:
+            if best.is_over(curve[-1], scores, number + 1):
                 break
-        self.validation_curve_ = np.array(curve)
-        return scores
+        self.validation_curve_, self.n_rounds_ = np.array(curve), best.rounds
+        return best.scores
 
     def _rounds_before_stopping(self) -> int:
         """Rounds after which a stop is thought of first."""
@@ -277,13 +303,11 @@ class BoostingClassifier(RareClassifier):
             return np.nan
         if self._share is None:
             return average_precision(held.positive, score, sample_weight=held.weight)
-        checks = max(1.0, self._share * len(score))
+        checks = max(1, round(self._share * held.weight.sum()))
         return precision_at_k(held.positive, score, checks, sample_weight=held.weight)
 
     def _settle(self, parts: list[Part], scores: list[Floats]) -> None:
         """Set the threshold, the probabilities and the ranks by the scores of held-out rows."""
-        self._calibration: BetaCalibration | None = None
-        self._reference: Reference | None = None
         fixed = 0.0 if self.threshold in (None, "auto") else float(self.threshold)
         if not parts:
             self.threshold_, self.value_ = fixed, np.nan
@@ -303,7 +327,7 @@ class BoostingClassifier(RareClassifier):
     def _probability(self, X: Floats) -> Floats:
         score = self._priority(X)
         if self._calibration is None:
-            return np.asarray(1 / (1 + np.exp(-score)))
+            return np.asarray(expit(score))
         return self._calibration.probability(score)
 
     def _explain(self, X: Floats) -> list[Reason]:

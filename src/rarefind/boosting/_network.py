@@ -105,7 +105,7 @@ class Builder:
         else:
             drawn[block] = self._sign + jitter * self._rng.normal(size=self._block)
         own = np.zeros(self.scores.shape)
-        if not self.outer[block].any():
+        if not self._z[:, block].any():
             drawn[block] = self._sign * np.abs(drawn[block])
             for sign in (1.0, -1.0):
                 same = np.flatnonzero(self._sign == sign) + block.start

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -209,11 +210,10 @@ class NLBClassifier(BoostingClassifier):
         """Shapley values of each learner, times what it adds while the row's gates stay."""
         slopes = self._network.slopes(self._learned(X)) * self._scale
         threads = effective_n_jobs(self.n_jobs)
-        data = as_matrix(self._coding.codes(X), self._coding, threads)
         found = np.zeros((len(X), self.n_features_in_))
         for t in range(self.n_learners_):
-            shares = self._trees.booster[t : t + 1].predict(data, pred_contribs=True)
-            found += slopes[:, [t]] * shares[:, :-1]
+            explain = partial(self._trees.booster[t : t + 1].predict, pred_contribs=True)
+            found += slopes[:, [t]] * in_blocks(X, self._coding, explain, threads)[:, :-1]
         return found
 
     def _worth(self, held: Rows, score: Floats) -> float:

@@ -77,7 +77,7 @@ class SGBAPClassifier(BoostedTreesClassifier):
         of levels. A level that the fit has not seen is a missing value.
     early_stopping_rounds : int or None, default=50
         Stop when held-out rows have not been ranked better for that many rounds, and keep the best
-        number; None makes all rounds.
+        number, the last of equal ones; None makes all rounds.
     eval_metric : {"average_precision", "precision_at_k"}, default="average_precision"
         What held-out rows are ranked well by; larger is better.
     k : int, float or str, default=None
@@ -223,8 +223,8 @@ class SGBAPClassifier(BoostedTreesClassifier):
         self.init = init
         self.init_rounds = init_rounds
 
-    def _params(self) -> dict[str, Any]:
-        return super()._params() | {"subsample": 1.0}  # batches are drawn here
+    def _params(self, rows: Rows) -> dict[str, Any]:
+        return super()._params(rows) | {"subsample": 1.0}  # batches are drawn here
 
     def _rounds_before_stopping(self) -> int:
         return min(self.init_rounds, self.n_estimators) if self.init == "logistic" else 0
@@ -236,7 +236,8 @@ class SGBAPClassifier(BoostedTreesClassifier):
         def derivatives(score: Floats, number: int, first: Array, second: Array) -> None:
             weight = weights
             if self.subsample < 1:
-                weight = draw_batch(positive, weight, self.subsample, (seed + number) % 2**32)
+                own = np.random.SeedSequence((seed, number)).generate_state(1)
+                weight = draw_batch(positive, weight, self.subsample, int(own[0]))
             mix = 1.0 if number < self._rounds_before_stopping() else self.mix
             if mix < 1:
                 a = self.sharpness

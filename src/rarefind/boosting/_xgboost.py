@@ -137,7 +137,7 @@ class BoostedTreesClassifier(BoostingClassifier):
                 splits[i] = self._coding.value(j, splits[i])
         return table.assign(Feature=spoken, Split=splits, Category=category)
 
-    def _params(self) -> dict[str, Any]:
+    def _params(self, rows: Rows) -> dict[str, Any]:
         """What XGBoost is told."""
         return {
             "learning_rate": self.learning_rate,
@@ -166,7 +166,12 @@ class BoostedTreesClassifier(BoostingClassifier):
         return {"monotone_constraints": f"({','.join(map(str, directions))})"}
 
     def _grow(self, rows: Rows, held_out: Floats | None, seed: int) -> Run:
-        params = self._params() | {"seed": seed % 2**31}
+        if self.tree_method == "exact" and self._is_set.any():
+            raise ValueError(
+                "tree_method='exact' cannot split by sets of levels: leave "
+                "categorical_features out, or take another tree_method."
+            )
+        params = self._params(rows) | {"seed": seed}
         binned = self.bins == "positive-aware" and self.tree_method != "exact"
         max_bins = self.max_bins if binned else None
         coding = Coding.learn(rows.X, rows.positive, self._is_set, max_bins, params["nthread"])
