@@ -87,7 +87,24 @@ def test_without_bins_numbers_stay_as_they_are(table):
     assert coding.binner is None
     np.testing.assert_array_equal(coding.codes(X), X.astype(np.float32))
     assert coding.max_bin == 2
-    assert coding.value(0, 2.5) == 2.5
+
+
+def test_what_32_bits_cannot_hold_is_the_largest_they_can():
+    X = np.array([[1e300], [-1e300], [1.0]])
+    is_set = np.zeros(1, dtype=bool)
+    codes = Coding.learn(X, np.array([True, False, False]), is_set, None, 1).codes(X)
+    assert np.isfinite(codes).all()
+    assert codes[:, 0].argsort().tolist() == [1, 2, 0]
+
+
+@given(st.floats(-(2.0**100), 2.0**100, width=32))
+def test_without_bins_a_threshold_is_compared_in_32_bits(threshold):
+    X = np.array([[0.0], [1.0]])
+    is_set = np.zeros(1, dtype=bool)
+    coding = Coding.learn(X, np.array([True, False]), is_set, None, 1)
+    value = coding.value(0, threshold)
+    for x in (value, np.nextafter(value, -np.inf), np.nextafter(value, np.inf), threshold):
+        assert (x < value) == (np.float32(x) < np.float32(threshold))
 
 
 def test_without_bins_levels_have_codes_all_the_same():
