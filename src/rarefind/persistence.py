@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 import sklearn
+import xgboost
 
 import rarefind
 from rarefind._files import written_whole
@@ -169,9 +170,6 @@ def _open(archive: zipfile.ZipFile) -> Any:
     model = _decode(json.loads(archive.read("model.json")), lambda n: _array(archive, n))
     if not isinstance(model, TableModel | RareClassifier) or not hasattr(model, "classes_"):
         raise _RefusedError("holds no fitted model.")
-    estimator = getattr(model, "estimator_", model)
-    if isinstance(estimator, TreeClassifier | BoostingClassifier):
-        estimator._refuse_malformed()
     return model
 
 
@@ -197,6 +195,7 @@ def _manifest(model: Any) -> dict[str, Any]:
             "python": platform.python_version(),
             "numpy": np.__version__,
             "scikit-learn": sklearn.__version__,
+            "xgboost": xgboost.__version__,
         },
     }
 
@@ -368,7 +367,10 @@ def _decode(tree: Any, array: Callable[[int], Any]) -> Any:
         if tree["$"] not in _BY_NAME:
             raise _RefusedError(f"names {tree['$']!r}, which is no type of a rarefind model.")
         make = _SAVED[_BY_NAME[tree["$"]]][1]
-        return make({name: inner(v) for name, v in tree["state"].items()})
+        made = make({name: inner(v) for name, v in tree["state"].items()})
+        if isinstance(made, TreeClassifier | BoostingClassifier):
+            made._refuse_malformed()
+        return made
     if "$array" in tree:
         return array(tree["$array"])
     if "$scalar" in tree:

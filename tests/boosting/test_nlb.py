@@ -61,7 +61,7 @@ def learned(model, X):
     codes = model._coding.codes(np.asarray(X, dtype=float))
     kinds, sets = model._coding.feature_types, bool(model._coding.is_set.any())
     data = xgboost.DMatrix(codes, feature_types=kinds, enable_categorical=sets)
-    trees = [model._trees.booster[t : t + 1] for t in range(model.n_learners_)]
+    trees = [model._trees.booster()[t : t + 1] for t in range(model.n_learners_)]
     outputs = [tree.predict(data, output_margin=True).astype(float) for tree in trees]
     return np.column_stack(outputs) * model._scale
 
@@ -307,7 +307,7 @@ def test_without_stopping_all_rounds_are_made():
 def test_splits_are_counted_a_tree(depth):
     X, y = table()
     model = quick(6, max_depth=depth).fit(X, y)
-    nodes = model._trees.booster.trees_to_dataframe()
+    nodes = model._trees.booster().trees_to_dataframe()
     inner = (nodes["Feature"] != "Leaf").groupby(nodes["Tree"]).sum()
     assert model.n_splits_ == pytest.approx(inner.mean())
     assert len(inner) == model.n_learners_ == 6
@@ -324,7 +324,7 @@ def test_contributions_and_means_add_up_to_the_score(leaves, update):
     )
     means = np.array(
         [
-            model._trees.booster[t : t + 1].predict(data, pred_contribs=True)[0, -1]
+            model._trees.booster()[t : t + 1].predict(data, pred_contribs=True)[0, -1]
             for t in range(model.n_learners_)
         ]
     )

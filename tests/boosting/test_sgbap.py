@@ -415,8 +415,8 @@ def test_rows_to_judge_by_may_weigh_nothing():
 @pytest.mark.parametrize(
     ("eval_set", "sentence"),
     [
-        ("rows", r"eval_set is \(X, y\) or \(X, y, sample_weight\)"),
-        (([[0.0] * 4],), r"eval_set is \(X, y\) or \(X, y, sample_weight\)"),
+        ("rows", r"eval_set is one tuple \(X, y\) or \(X, y, sample_weight\)"),
+        (([[0.0] * 4],), r"eval_set is one tuple \(X, y\) or \(X, y, sample_weight\)"),
         (([[0.0] * 4] * 2, [0, 2]), "eval_set holds the label 2, which y does not"),
         (([[0.0] * 4] * 2, [0, 0]), "eval_set needs rows of every class"),
         (([[0.0] * 4] * 2, [0, 1], [1, 0]), "eval_set needs rows of every class"),

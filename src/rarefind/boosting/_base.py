@@ -12,12 +12,14 @@ from scipy.special import expit
 from sklearn.base import _fit_context
 from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rarefind._checks import level_columns, refuse_missing, training_weights
 from rarefind._sklearn_compat import report_progress, with_callbacks
 from rarefind._typing import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.base import RareClassifier
+from rarefind.boosting._coding import Coding
+from rarefind.boosting._trees import Trees
 from rarefind.metrics import average_precision, budget, precision_at_k
 from rarefind.rules import Condition, Reason
 from rarefind.selection import best_threshold
@@ -51,7 +53,7 @@ class Part(NamedTuple):
     """Rows to make rounds on, by number or all of them, and rows to judge them by."""
 
     train: Ints | None
-    held: Rows
+    held: Ints | Rows
 
 
 class Growing(Protocol):
@@ -134,6 +136,8 @@ class BoostingClassifier(RareClassifier):
     random_state: Any
     n_jobs: int | None
     verbose: int
+    _trees: Trees
+    _coding: Coding
     n_rounds_: int
     validation_curve_: Floats
     value_: float
@@ -196,14 +200,15 @@ class BoostingClassifier(RareClassifier):
             X, codes, weight = X[used], codes[used], weight[used]
         rows = self._rows(X, codes, weight)
         self._is_set: Bools = level_columns(self.categorical_features, self._feature_names())
-        self._share = self._budget_share(len(rows.X))
+        judges = None if eval_set is None else self._eval_rows(eval_set)
+        self._share = self._budget_share(len(rows.X) if judges is None else len(judges.X))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        parts = self._parts(rows, used, groups, eval_set, seed)
+        parts = self._parts(rows, used, groups, judges, seed)
         steps = self.n_estimators * (2 if parts else 1)
         with report_progress(self, "rounds", steps, X, codes, self.verbose) as step:
             self.n_rounds_ = self.n_estimators
             self.validation_curve_ = np.empty(0)
-            scores = self._hold_out(rows, parts, seed, step) if parts else []
+            held, scores = self._hold_out(rows, parts, seed, step) if parts else ([], [])
             model = self._grow(rows, None, seed)
             for number in range(self.n_rounds_):
                 model.step(number)
@@ -211,7 +216,7 @@ class BoostingClassifier(RareClassifier):
         self._keep(model)
         self._calibration: BetaCalibration | None = None
         self._reference: Reference | None = None
-        self._settle(parts, scores)
+        self._settle(held, scores)
         return self
 
     def _rows(self, X: Floats, codes: Array, weight: Floats) -> Rows:
@@ -228,11 +233,11 @@ class BoostingClassifier(RareClassifier):
         return budget(self.k, n) / n
 
     def _parts(
-        self, rows: Rows, used: Bools, groups: ArrayLike | None, eval_set: Any, seed: int
+        self, rows: Rows, used: Bools, groups: ArrayLike | None, judges: Rows | None, seed: int
     ) -> list[Part]:
         """What rounds are tried on and judged by: folds, or the rows that the user gives."""
-        if eval_set is not None:
-            return [Part(None, self._eval_rows(eval_set))]
+        if judges is not None:
+            return [Part(None, judges)]
         if groups is not None:
             groups = np.asarray(groups)[used]
         sizes = np.bincount(rows.codes)
@@ -248,15 +253,17 @@ class BoostingClassifier(RareClassifier):
         parts = []
         enough = 0
         for train, held in found:
-            parts.append(Part(np.sort(train), rows.take(held)))
+            parts.append(Part(np.sort(train), held))
             enough += int(rare[held].sum())
             if enough >= _ENOUGH_POSITIVES:
                 break
         return parts
 
     def _eval_rows(self, eval_set: Any) -> Rows:
-        if not isinstance(eval_set, tuple | list) or len(eval_set) not in (2, 3):
-            raise ValueError("eval_set is (X, y) or (X, y, sample_weight).")
+        if isinstance(eval_set, list) and len(eval_set) == 1:
+            eval_set = eval_set[0]  # XGBoost's form
+        if not isinstance(eval_set, tuple) or len(eval_set) not in (2, 3):
+            raise ValueError("eval_set is one tuple (X, y) or (X, y, sample_weight).")
         X = validate_data(self, eval_set[0], reset=False, dtype=np.float64, ensure_all_finite=False)
         refuse_missing(self, X, self._takes_holes)
         labels = column_or_1d(eval_set[1])
@@ -273,28 +280,33 @@ class BoostingClassifier(RareClassifier):
 
     def _hold_out(
         self, rows: Rows, parts: list[Part], seed: int, step: Callable[[], None]
-    ) -> list[Floats]:
-        """Make rounds on all parts; the scores of their held-out rows after the best round."""
-        models = [
-            self._grow(rows if train is None else rows.take(train).levelled(), held.X, seed)
-            for train, held in parts
-        ]
+    ) -> tuple[list[Rows], list[Floats]]:
+        """Make rounds on all parts; the held-out rows and their scores after the best round.
+
+        The rows come without their columns: these are coded once for each model, and let go.
+        """
+        models, held = [], []
+        for part in parts:
+            own = rows if part.train is None else rows.take(part.train).levelled()
+            judges = part.held if isinstance(part.held, Rows) else rows.take(part.held)
+            models.append(self._grow(own, judges.X, seed))
+            held.append(judges._replace(X=judges.X[:0]))
         curve: list[float] = []
-        best = Best(self.early_stopping_rounds, self._rounds_before_stopping())
+        best = Best(self.early_stopping_rounds, self._logistic_rounds())
         for number in range(self.n_estimators):
             for model in models:
                 model.step(number)
             scores = [model.held_out_scores() for model in models]
-            values = [self._worth(part.held, s) for part, s in zip(parts, scores, strict=True)]
+            values = [self._worth(rows, s) for rows, s in zip(held, scores, strict=True)]
             curve.append(float(np.nanmean(values)) if not np.isnan(values).all() else np.nan)
             step()
             if best.is_over(curve[-1], scores, number + 1):
                 break
         self.validation_curve_, self.n_rounds_ = np.array(curve), best.rounds
-        return best.scores
+        return held, best.scores
 
-    def _rounds_before_stopping(self) -> int:
-        """Rounds after which a stop is thought of first."""
+    def _logistic_rounds(self) -> int:
+        """First rounds of another loss, after which a stop is thought of."""
         return 0
 
     def _worth(self, held: Rows, score: Floats) -> float:
@@ -306,15 +318,15 @@ class BoostingClassifier(RareClassifier):
         checks = max(1, round(self._share * held.weight.sum()))
         return precision_at_k(held.positive, score, checks, sample_weight=held.weight)
 
-    def _settle(self, parts: list[Part], scores: list[Floats]) -> None:
+    def _settle(self, held: list[Rows], scores: list[Floats]) -> None:
         """Set the threshold, the probabilities and the ranks by the scores of held-out rows."""
         fixed = 0.0 if self.threshold in (None, "auto") else float(self.threshold)
-        if not parts:
+        if not held:
             self.threshold_, self.value_ = fixed, np.nan
             return
         score = np.concatenate(scores)
-        positive = np.concatenate([held.positive for _, held in parts])
-        weight = np.concatenate([held.weight for _, held in parts])
+        positive = np.concatenate([rows.positive for rows in held])
+        weight = np.concatenate([rows.weight for rows in held])
         if not positive.any():
             raise ValueError("No positive was held out, so nothing can be tuned: give other folds.")
         bounds = (-np.inf, np.inf) if self.threshold == "auto" else only(fixed)
@@ -323,6 +335,19 @@ class BoostingClassifier(RareClassifier):
         self.threshold_, self.value_ = best.threshold, best.value
         self._calibration = BetaCalibration.fit(score, positive, weight)
         self._reference = Reference.of(score, weight)
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Share of each column in what all splits gain."""
+        check_is_fitted(self)
+        gains = self._trees.booster().get_score(importance_type="total_gain")
+        found = np.array([gains.get(f"f{j}", 0.0) for j in range(self.n_features_in_)], dtype=float)
+        return np.asarray(found / (found.sum() or 1.0))
+
+    def _refuse_malformed(self) -> None:
+        """Refuse what a file holds that no fit would make."""
+        self._trees.refuse_malformed(self.n_features_in_)
+        self._coding.refuse_malformed(self.n_features_in_)
 
     def _probability(self, X: Floats) -> Floats:
         score = self._priority(X)

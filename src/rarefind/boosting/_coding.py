@@ -33,7 +33,7 @@ class Coding(NamedTuple):
         binner = None
         if max_bins is not None and not is_set.all():
             binner = PositiveAwareBinner(max_bins=max_bins, pos_label=True, n_jobs=n_jobs)
-            binner.fit(X[:, ~is_set] if is_set.any() else X, positive)
+            binner.fit(X[:, ~is_set] if is_set.any() else X, positive).set_params(n_jobs=None)
         levels = [np.unique(X[~np.isnan(X[:, j]), j]) for j in np.flatnonzero(is_set)]
         return cls(binner, levels, is_set)
 
@@ -44,29 +44,28 @@ class Coding(NamedTuple):
 
     @property
     def max_bin(self) -> int:
-        """Bins that XGBoost needs to keep every code apart."""
+        """Bins that XGBoost needs to keep every code apart; levels it keeps apart anyway."""
         sizes = [cuts.size for cuts in self.binner.cuts_] if self.binner is not None else []
-        sizes += [levels.size for levels in self.levels]
         return max([*sizes, 0]) + 2
 
-    def codes(self, X: Floats) -> Array:
+    def codes(self, X: Floats, n_threads: int = 1) -> Array:
         """The columns as 32-bit floats, in which all codes are exact."""
         codes = np.empty(X.shape, dtype=np.float32)
         if not self.is_set.any():
-            self._code_numbers(X, codes)
+            self._code_numbers(X, codes, n_threads)
             return codes
         numbers = np.empty((len(X), int((~self.is_set).sum())), dtype=np.float32)
-        self._code_numbers(X[:, ~self.is_set], numbers)
+        self._code_numbers(X[:, ~self.is_set], numbers, n_threads)
         codes[:, ~self.is_set] = numbers
         for j, levels in zip(np.flatnonzero(self.is_set), self.levels, strict=True):
             codes[:, j] = _places(X[:, j], levels)
         return codes
 
-    def _code_numbers(self, X: Floats, codes: Array) -> None:
+    def _code_numbers(self, X: Floats, codes: Array, n_threads: int) -> None:
         if self.binner is None:
             codes[:] = np.clip(X, -_LARGEST, _LARGEST)
         else:
-            self.binner.code(X, codes)
+            self.binner._code(X, codes, n_threads)
 
     def refuse_malformed(self, n_features: int) -> None:
         """Refuse what a file holds that no fit would make."""

@@ -139,10 +139,9 @@ class Builder:
         pull = ((gates * learned[:, None]).T @ residual * self.outer).sum(axis=1)
         bend = np.zeros((len(self.outer), len(self.outer)))
         for k in range(self.scores.shape[1]):
-            if not self.outer[:, k].any():
-                continue
-            joined = gates * self.outer[:, k]
-            bend += (joined * (curvature[:, k] * learned**2)[:, None]).T @ joined
+            own = slice(k * self._block, (k + 1) * self._block)  # the others have no weight in it
+            joined = gates[:, own] * self.outer[own, k]
+            bend[own, own] = (joined * (curvature[:, k] * learned**2)[:, None]).T @ joined
         self._step(rate * _ridge_solve(bend, pull), learned)
 
     def weigh(self, rate: float) -> None:

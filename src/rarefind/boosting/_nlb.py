@@ -13,8 +13,8 @@ from scipy.special import softmax
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from rarefind._typing import Array, Floats, Label
-from rarefind.boosting._base import BoostingClassifier, Part, Rows
-from rarefind.boosting._coding import Coding
+from rarefind.boosting._base import BoostingClassifier, Rows
+from rarefind.boosting._coding import BLOCK, Coding
 from rarefind.boosting._network import Builder, Loss
 from rarefind.boosting._run import Matrix, as_matrix, in_blocks
 from rarefind.boosting._trees import Trees
@@ -72,7 +72,7 @@ class NLBClassifier(BoostingClassifier):
         Trees of the model.
     n_splits_ : float
         Mean number of splits of a tree.
-    n_rounds_, validation_curve_, threshold_, value_
+    n_rounds_, validation_curve_, feature_importances_, threshold_, value_
         As in :class:`SGBAPClassifier`.
     classes_, pos_label_, n_features_in_, feature_names_in_
         As everywhere.
@@ -177,20 +177,15 @@ class NLBClassifier(BoostingClassifier):
         self._scale = np.array(grown.scale)
         self._network = grown.builder.network()
         self.n_learners_ = len(grown.scale)
-        values = self._trees.leaf_values()
-        self.n_splits_ = float(np.mean([(len(nodes) - 1) // 2 for nodes in values]))
-        self._leaf_values = values
+        sizes = [len(nodes) for nodes in self._trees.leaf_values()]
+        self.n_splits_ = float(np.mean([(size - 1) // 2 for size in sizes]))
 
     def _learned(self, X: Floats) -> Floats:
         """The learners' outputs for the rows, a column each."""
         threads = effective_n_jobs(self.n_jobs)
-        booster = self._trees.booster
-        booster.set_param({"nthread": threads})
-        leaf = in_blocks(
-            X, self._coding, lambda data: booster.predict(data, pred_leaf=True), threads
-        )
-        leaf = leaf.reshape(len(X), -1).astype(np.intp)
-        outputs = [values[leaf[:, t]] for t, values in enumerate(self._leaf_values)]
+        ask = partial(self._trees.booster(threads).predict, pred_leaf=True)
+        leaf = in_blocks(X, self._coding, ask, threads).reshape(len(X), -1).astype(np.intp)
+        outputs = [values[leaf[:, t]] for t, values in enumerate(self._trees.leaf_values())]
         return np.column_stack(outputs).astype(np.float64) * self._scale
 
     def _priority(self, X: Floats) -> Floats:
@@ -210,10 +205,14 @@ class NLBClassifier(BoostingClassifier):
         """Shapley values of each learner, times what it adds while the row's gates stay."""
         slopes = self._network.slopes(self._learned(X)) * self._scale
         threads = effective_n_jobs(self.n_jobs)
+        booster = self._trees.booster(threads)
+        trees = [booster[t : t + 1] for t in range(self.n_learners_)]
         found = np.zeros((len(X), self.n_features_in_))
-        for t in range(self.n_learners_):
-            explain = partial(self._trees.booster[t : t + 1].predict, pred_contribs=True)
-            found += slopes[:, [t]] * in_blocks(X, self._coding, explain, threads)[:, :-1]
+        for start in range(0, len(X), BLOCK):
+            part = slice(start, start + BLOCK)
+            data = as_matrix(self._coding.codes(X[part], threads), self._coding, threads)
+            for tree, slope in zip(trees, slopes[part].T, strict=True):
+                found[part] += slope[:, None] * tree.predict(data, pred_contribs=True)[:, :-1]
         return found
 
     def _worth(self, held: Rows, score: Floats) -> float:
@@ -222,26 +221,26 @@ class NLBClassifier(BoostingClassifier):
         target = np.eye(self.classes_.size)[held.codes]
         return -Loss(target, held.weight).value(score) / float(held.weight.sum())
 
-    def _settle(self, parts: list[Part], scores: list[Floats]) -> None:
+    def _settle(self, held: list[Rows], scores: list[Floats]) -> None:
         if self.classes_.size == 2:
-            super()._settle(parts, [score[:, 0] for score in scores])
+            super()._settle(held, [score[:, 0] for score in scores])
         else:
             self.threshold_, self.value_ = np.nan, np.nan
 
     def _refuse_malformed(self) -> None:
-        """Refuse what a file holds that no fit would make."""
-        self._trees.refuse_malformed(self.n_features_in_)
-        self._coding.refuse_malformed(self.n_features_in_)
-        values = self._trees.leaf_values()
+        super()._refuse_malformed()
         scores = 1 if self.classes_.size == 2 else self.classes_.size
-        learners, spaces = self._network.inner.shape
-        if (
-            len(values) != learners
-            or self._scale.shape != (learners,)
-            or self._network.outer.shape != (spaces, scores)
-            or self._network.start.shape != (scores,)
+        learners = len(self._trees.leaf_values())
+        inner, outer, start = self._network
+        spaces = inner.shape[-1]
+        for values, shape in (
+            (inner, (learners, spaces)),
+            (outer, (spaces, scores)),
+            (start, (scores,)),
+            (self._scale, (learners,)),
         ):
-            raise ValueError("The weights of the model are not those of its learners.")
+            if values.shape != shape or values.dtype != np.float64 or not np.isfinite(values).all():
+                raise ValueError("The weights of the model are not those of its learners.")
 
 
 class _Growth:
@@ -278,7 +277,7 @@ class _Growth:
         self.matrix = Matrix(rows.X, rare, coding, params)
         self._held_out = None
         if held_out is not None:
-            self._held_out = as_matrix(coding.codes(held_out), coding, threads)
+            self._held_out = as_matrix(coding.codes(held_out, threads), coding, threads)
         self.booster = xgboost.Booster(self.matrix.params, [self.matrix.data])
         share = (rows.weight @ target) / rows.weight.sum()
         start = np.log(share / (1 - share)) if n_classes == 2 else np.log(share)

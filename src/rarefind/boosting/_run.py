@@ -34,7 +34,7 @@ class Matrix:
         if params["tree_method"] == "hist":
             kind, more = xgboost.QuantileDMatrix, {"max_bin": self.params["max_bin"]}
         self.data = kind(
-            coding.codes(X),
+            coding.codes(X, params["nthread"]),
             label=positive.astype(np.float32),
             weight=weight,
             feature_types=coding.feature_types,
@@ -104,7 +104,7 @@ def as_matrix(codes: Array, coding: Coding, n_threads: int) -> Any:
 def in_blocks(X: Floats, coding: Coding, work: Callable[[Any], Array], n_threads: int) -> Array:
     """What ``work`` makes of the rows as XGBoost takes them, a block of rows at a time."""
     parts = [
-        work(as_matrix(coding.codes(X[start : start + BLOCK]), coding, n_threads))
+        work(as_matrix(coding.codes(X[start : start + BLOCK], n_threads), coding, n_threads))
         for start in range(0, len(X), BLOCK)
     ]
     return np.concatenate(parts)

@@ -53,8 +53,7 @@ class SGBAPClassifier(BoostedTreesClassifier):
     max_depth : int, default=4
         Depth of the trees.
     min_child_weight : float, default=1.0
-        Least sum of second derivatives in a leaf. At the start a positive has about 1, and all
-        negatives together as much as all positives.
+        Least sum of second derivatives in a leaf. At the start a positive has about ``1 - mix``.
     gamma : float, default=0.0
         Least gain of a split.
     reg_lambda, reg_alpha : float, default=1.0 and 0.0
@@ -82,6 +81,7 @@ class SGBAPClassifier(BoostedTreesClassifier):
         What held-out rows are ranked well by; larger is better.
     k : int, float or str, default=None
         The budget of ``"precision_at_k"``: checks, or a share of the rows such as ``"0.5%"``.
+        Checks are of as many rows as are fitted, or as ``eval_set`` holds.
     cv : int, splitter or iterable, default=5
         The folds. No more of them are used than it takes to hold out 300 positives.
     threshold : "auto", float or None, default="auto"
@@ -226,7 +226,7 @@ class SGBAPClassifier(BoostedTreesClassifier):
     def _params(self, rows: Rows) -> dict[str, Any]:
         return super()._params(rows) | {"subsample": 1.0}  # batches are drawn here
 
-    def _rounds_before_stopping(self) -> int:
+    def _logistic_rounds(self) -> int:
         return min(self.init_rounds, self.n_estimators) if self.init == "logistic" else 0
 
     def _derivatives(self, rows: Rows, seed: int) -> Derivatives:
@@ -238,7 +238,7 @@ class SGBAPClassifier(BoostedTreesClassifier):
             if self.subsample < 1:
                 own = np.random.SeedSequence((seed, number)).generate_state(1)
                 weight = draw_batch(positive, weight, self.subsample, int(own[0]))
-            mix = 1.0 if number < self._rounds_before_stopping() else self.mix
+            mix = 1.0 if number < self._logistic_rounds() else self.mix
             if mix < 1:
                 a = self.sharpness
                 surrogate(score, positive, weight, a, 1 - mix, first, second, n_jobs)

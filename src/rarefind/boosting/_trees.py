@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,15 @@ import xgboost
 
 from rarefind._typing import Array
 
+_START, _NEW_START = b'"base_score":"0E0"', b'"base_score":"[0E0]"'
 # What XGBoost writes for the column of a pruned node, and for the parent of the root.
 _PRUNED = _NO_PARENT = 2**31 - 1
+
+
+# A booster is made ready by one thread and then only read: XGBoost can be asked by many.
+_MAKING = Lock()
+# No fit grows deeper trees; XGBoost explains a row by recursion.
+_DEEPEST = 31
 
 
 class Trees:
@@ -20,30 +28,53 @@ class Trees:
     The text is what goes into a model file; XGBoost reads it when it is first asked for scores.
     """
 
+    _booster: xgboost.Booster | None
+    _n_threads: int
+    _leaf_values: list[Array] | None
+
     def __init__(self, text: Array) -> None:
         self.text = text
-        self._booster: xgboost.Booster | None = None
+        self._forget()
 
     @classmethod
     def of(cls, booster: xgboost.Booster) -> Trees:
-        """Keep a booster."""
-        return cls(np.frombuffer(bytes(booster.save_raw("json")), dtype=np.uint8))
+        """Keep a booster whose scores start at 0."""
+        text = bytes(booster.save_raw("json"))
+        # XGBoost 3 writes a list, which XGBoost 2 would take for one half.
+        return cls(np.frombuffer(text.replace(_NEW_START, _START), dtype=np.uint8))
 
-    @property
-    def booster(self) -> xgboost.Booster:
-        """The booster, read from the text."""
-        if self._booster is None:
-            self._booster = xgboost.Booster({"verbosity": 0})
-            self._booster.load_model(bytearray(self.text.tobytes()))
-        return self._booster
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"text": self.text, "_booster": None}
+    def booster(self, n_threads: int = 1) -> xgboost.Booster:
+        """The booster, read from the text and ready to be asked by several threads at once."""
+        with _MAKING:
+            if self._booster is None or self._n_threads != n_threads:
+                made = xgboost.Booster({"verbosity": 0, "nthread": n_threads})
+                made.load_model(bytearray(self.text.tobytes()))
+                made.set_param({"nthread": n_threads})
+                made.save_config()  # XGBoost sets itself up now, not in the first of many calls
+                self._booster, self._n_threads = made, n_threads
+            return self._booster
 
     def leaf_values(self) -> list[Array]:
         """The value of each node of each tree, by the node's number; of use at leaves only."""
-        model = json.loads(self.text.tobytes())["learner"]["gradient_booster"]["model"]
-        return [np.array(tree["split_conditions"], dtype=np.float32) for tree in model["trees"]]
+        if self._leaf_values is None:
+            model = json.loads(self.text.tobytes())["learner"]["gradient_booster"]["model"]
+            self._leaf_values = [
+                np.array(tree["split_conditions"], dtype=np.float32) for tree in model["trees"]
+            ]
+        return self._leaf_values
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"text": self.text}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.text = state["text"]
+        self._forget()
+
+    def _forget(self) -> None:
+        """What is made from the text when it is needed."""
+        self._booster = None
+        self._n_threads = 0
+        self._leaf_values = None
 
     def refuse_malformed(self, n_features: int) -> None:
         """Refuse what XGBoost would read beyond its arrays, or for ever: it trusts its files."""
@@ -52,7 +83,8 @@ class Trees:
             # XGBoost leaves escapes as they are, and reads other beginnings as other formats.
             plain = text.startswith(b'{"') and b"\\" not in text
             sound = plain and _is_sound(json.loads(text)["learner"], n_features)
-            _ = self.booster if sound else None  # XGBoost may still know better
+            if sound:
+                self.booster()  # XGBoost may still know better
         except (
             KeyError,
             TypeError,
@@ -77,6 +109,7 @@ def _is_sound(learner: Any, n_features: int) -> bool:
         and int(params["num_feature"]) == n_features
         and int(params["num_class"]) == 0
         and int(params["num_target"]) == 1
+        and float(params["base_score"]) == 0
         and [tree["id"] for tree in trees] == list(range(len(trees)))
         and model["tree_info"] == [0] * len(trees)
         and int(model["gbtree_model_param"]["num_trees"]) == len(trees)
@@ -120,12 +153,15 @@ def _is_sound_tree(tree: Any, n_features: int) -> bool:
 
 
 def _reached(left: Array, right: Array, inner: Array) -> int:
+    """How many nodes lie below the root, and it; -1 if they lie too deep."""
     seen, level = 0, np.array([0])
-    while level.size and seen <= left.size:
+    for _ in range(_DEEPEST):
+        if not level.size:
+            return seen
         seen += level.size
         level = level[inner[level]]
         level = np.concatenate([left[level], right[level]])
-    return seen
+    return -1
 
 
 def _are_sound_sets(tree: Any, nodes: Array) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -102,14 +103,7 @@ class BoostedTreesClassifier(BoostingClassifier):
     def booster_(self) -> xgboost.Booster:
         """XGBoost's booster, on codes of the columns; its margins lack ``base_score_``."""
         check_is_fitted(self)
-        return self._trees.booster
-
-    @property
-    def feature_importances_(self) -> Floats:
-        """Share of each column in what all splits gain."""
-        gains = self.booster_.get_score(importance_type="total_gain")
-        found = np.array([gains.get(f"f{j}", 0.0) for j in range(self.n_features_in_)], dtype=float)
-        return np.asarray(found / (found.sum() or 1.0))
+        return self._trees.booster(effective_n_jobs(self.n_jobs))
 
     def trees_to_dataframe(self) -> pd.DataFrame:
         """All nodes of all trees, with thresholds in the units of the columns.
@@ -178,7 +172,7 @@ class BoostedTreesClassifier(BoostingClassifier):
         positives = float(rows.weight[rows.positive].sum())
         base = float(np.log(positives / (rows.weight.sum() - positives)))
         matrix = Matrix(rows.X, rows.positive, coding, params)
-        held = None if held_out is None else coding.codes(held_out)
+        held = None if held_out is None else coding.codes(held_out, params["nthread"])
         return Run(matrix, base, self._derivatives(rows, seed), held)
 
     def _keep(self, grown: Run) -> None:
@@ -195,14 +189,8 @@ class BoostedTreesClassifier(BoostingClassifier):
 
     def _by_trees(self, X: Floats, **what: bool) -> Array:
         threads = effective_n_jobs(self.n_jobs)
-        booster = self._trees.booster
-        booster.set_param({"nthread": threads})
-        return in_blocks(X, self._coding, lambda data: booster.predict(data, **what), threads)
-
-    def _refuse_malformed(self) -> None:
-        """Refuse what a file holds that no fit would make."""
-        self._trees.refuse_malformed(self.n_features_in_)
-        self._coding.refuse_malformed(self.n_features_in_)
+        ask = partial(self._trees.booster(threads).predict, **what)
+        return in_blocks(X, self._coding, ask, threads)
 
 
 def _directions(constraints: Any, names: list[str]) -> Array:
@@ -210,10 +198,11 @@ def _directions(constraints: Any, names: list[str]) -> Array:
     if constraints is None:
         return np.zeros(len(names), dtype=int)
     if isinstance(constraints, dict):
-        unknown = [name for name in constraints if name not in names]
+        given = {names[c] if c in range(len(names)) else c: d for c, d in constraints.items()}
+        unknown = [name for name in given if name not in names]
         if unknown:
             raise ValueError(f"monotone_constraints names {unknown[0]!r}, which is no column.")
-        found = np.array([constraints.get(name, 0) for name in names])
+        found = np.array([given.get(name, 0) for name in names])
     else:
         found = np.asarray(constraints)
         if found.shape != (len(names),):

@@ -16,6 +16,8 @@ from rarefind._labels import choose_positive
 from rarefind._numba import kernel
 from rarefind._typing import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 
+_WORTH_THREADS = 1_000_000
+
 
 class PositiveAwareBinner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Turn columns into bin codes, with cuts that separate the positives.
@@ -137,20 +139,13 @@ class PositiveAwareBinner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
         codes = np.empty(X.shape)
-        self.code(X, codes)
+        self._code(X, codes, self.n_jobs)
         return codes
 
-    def code(self, X: Floats, codes: Floats) -> None:
-        """Write the codes of checked rows to an array of floats: half the memory in 32 bits.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, d)
-            The rows, as 64-bit floats.
-        codes : ndarray of shape (n, d)
-            Where to.
-        """
-        Parallel(self.n_jobs, prefer="threads")(
+    def _code(self, X: Floats, codes: Array, n_jobs: int | None) -> None:
+        """Write the codes of checked rows to an array of floats, of 32 bits or more."""
+        # Threads are started anew each time: for a few rows that takes longer than the work.
+        Parallel(n_jobs if X.size > _WORTH_THREADS else 1, prefer="threads")(
             delayed(_fill_codes)(X[:, j], cuts, codes[:, j]) for j, cuts in enumerate(self.cuts_)
         )
 

@@ -74,9 +74,17 @@ def folds_of_used(
 
     Parts that are given by row numbers speak of all rows of the table.
     """
+    if cv is None:
+        cv = 5  # as in scikit-learn
     if not isinstance(cv, Integral) and not hasattr(cv, "split"):
+        parts = [[np.asarray(part, dtype=np.intp) for part in pair] for pair in cv]
+        if not parts:
+            raise ValueError("cv holds no folds: an iterator is used up by its first fit.")
+        named = np.concatenate([part for pair in parts for part in pair])
+        if named.size and not -used.size <= named.min() <= named.max() < used.size:
+            raise ValueError(f"cv names rows that are not there: the table has {used.size}.")
         number = np.cumsum(used) - 1
-        cv = [tuple(number[part][used[part]] for part in pair) for pair in cv]
+        cv = [tuple(number[part][used[part]] for part in pair) for pair in parts]
     return folds(X, y, cv, groups=groups, random_state=random_state)
 
 
