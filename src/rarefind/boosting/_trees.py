@@ -18,8 +18,8 @@ _PRUNED = _NO_PARENT = 2**31 - 1
 
 # A booster is made ready by one thread and then only read: XGBoost can be asked by many.
 _MAKING = Lock()
-# No fit grows deeper trees; XGBoost explains a row by recursion.
-_DEEPEST = 31
+# No fit grows deeper trees, and XGBoost explains a row by recursion.
+_MOST_LEVELS = 31
 
 
 class Trees:
@@ -155,7 +155,7 @@ def _is_sound_tree(tree: Any, n_features: int) -> bool:
 def _reached(left: Array, right: Array, inner: Array) -> int:
     """How many nodes lie below the root, and it; -1 if they lie too deep."""
     seen, level = 0, np.array([0])
-    for _ in range(_DEEPEST):
+    for _ in range(_MOST_LEVELS + 1):
         if not level.size:
             return seen
         seen += level.size
