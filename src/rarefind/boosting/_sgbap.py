@@ -52,8 +52,9 @@ class SGBAPClassifier(BoostedTreesClassifier):
         What a tree's scores are multiplied by.
     max_depth : int, default=4
         Depth of the trees.
-    min_child_weight : float, default=1.0
+    min_child_weight : float or "auto", default="auto"
         Least sum of second derivatives in a leaf. At the start a positive has about ``1 - mix``.
+        ``"auto"`` is 1 from fifty positives on and a fiftieth of their number below.
     gamma : float, default=0.0
         Least gain of a split.
     reg_lambda, reg_alpha : float, default=1.0 and 0.0
@@ -142,7 +143,7 @@ class SGBAPClassifier(BoostedTreesClassifier):
     >>> train = train_test_split(X, y, stratify=y, test_size=0.3, random_state=0)
     >>> model = SGBAPClassifier(random_state=0).fit(train[0], train[2])
     >>> round(get_scorer("average_precision")(model, train[1], train[3]), 2)
-    0.58
+    0.59
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -165,7 +166,7 @@ class SGBAPClassifier(BoostedTreesClassifier):
         n_estimators: int = 300,
         learning_rate: float = 0.1,
         max_depth: int = 4,
-        min_child_weight: float = 1.0,
+        min_child_weight: float | str = "auto",
         gamma: float = 0.0,
         reg_lambda: float = 1.0,
         reg_alpha: float = 0.0,

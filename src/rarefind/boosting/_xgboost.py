@@ -20,6 +20,8 @@ from rarefind.boosting._coding import Coding
 from rarefind.boosting._run import Derivatives, Matrix, Run, in_blocks
 from rarefind.boosting._trees import Trees
 
+# Positives from which on the least weight of a leaf is 1: of fewer no leaf could be split off.
+_ENOUGH_FOR_ONE = 50
 _SHARE = Interval(Real, 0, 1, closed="right")
 
 
@@ -28,6 +30,7 @@ class BoostedTreesClassifier(BoostingClassifier):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BoostingClassifier._shared_constraints,
+        "min_child_weight": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "gamma": [Interval(Real, 0, None, closed="left")],
         "reg_alpha": [Interval(Real, 0, None, closed="left")],
         "subsample": [_SHARE],
@@ -44,7 +47,7 @@ class BoostedTreesClassifier(BoostingClassifier):
         n_estimators: int = 300,
         learning_rate: float = 0.1,
         max_depth: int = 4,
-        min_child_weight: float = 1.0,
+        min_child_weight: float | str = "auto",
         gamma: float = 0.0,
         reg_lambda: float = 1.0,
         reg_alpha: float = 0.0,
@@ -133,10 +136,13 @@ class BoostedTreesClassifier(BoostingClassifier):
 
     def _params(self, rows: Rows) -> dict[str, Any]:
         """What XGBoost is told."""
+        least = self.min_child_weight
+        if least == "auto":
+            least = min(1.0, rows.positive.sum() / _ENOUGH_FOR_ONE)
         return {
             "learning_rate": self.learning_rate,
             "max_depth": self.max_depth,
-            "min_child_weight": self.min_child_weight,
+            "min_child_weight": float(least),
             "gamma": self.gamma,
             "reg_lambda": self.reg_lambda,
             "reg_alpha": self.reg_alpha,
