@@ -282,29 +282,31 @@ class BoostingClassifier(RareClassifier):
     def _hold_out(
         self, rows: Rows, parts: list[Part], seed: int, step: Callable[[], None]
     ) -> tuple[list[Rows], list[Floats]]:
-        """Make rounds on all parts; the held-out rows and their scores after the best round.
-
-        The rows come without their columns: these are coded once for each model, and let go.
-        """
-        models, held = [], []
-        for part in parts:
-            own = rows if part.train is None else rows.take(part.train).levelled()
-            judges = part.held if isinstance(part.held, Rows) else rows.take(part.held)
-            models.append(self._grow(own, judges.X, seed))
-            held.append(judges._replace(X=judges.X[:0]))
+        """Make rounds on all parts; the held-out rows and their scores after the best round."""
+        models, held = zip(*(self._grow_part(rows, part, seed) for part in parts), strict=True)
         curve: list[float] = []
         best = Best(self.early_stopping_rounds, self._logistic_rounds())
         for number in range(self.n_estimators):
             for model in models:
                 model.step(number)
             scores = [model.held_out_scores() for model in models]
-            values = [self._worth(rows, s) for rows, s in zip(held, scores, strict=True)]
+            values = [self._worth(judges, s) for judges, s in zip(held, scores, strict=True)]
             curve.append(float(np.nanmean(values)) if not np.isnan(values).all() else np.nan)
             step()
             if best.is_over(curve[-1], scores, number + 1):
                 break
         self.validation_curve_, self.n_rounds_ = np.array(curve), best.rounds
-        return held, best.scores
+        return list(held), best.scores
+
+    def _grow_part(self, rows: Rows, part: Part, seed: int) -> tuple[Growing, Rows]:
+        """A model on a part, and the rows it is judged by.
+
+        These come without their columns, which are coded for the model once, and let go.
+        """
+        own = rows if part.train is None else rows.take(part.train).levelled()
+        judges = part.held if isinstance(part.held, Rows) else rows.take(part.held)
+        model = self._grow(own, judges.X, seed)
+        return model, judges._replace(X=np.empty((0, judges.X.shape[1])))
 
     def _logistic_rounds(self) -> int:
         """First rounds of another loss, after which a stop is thought of."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -14,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from rarefind._typing import Array, Floats, Label
 from rarefind.boosting._base import BoostingClassifier, Rows
-from rarefind.boosting._coding import BLOCK, Coding
+from rarefind.boosting._coding import Coding
 from rarefind.boosting._network import Builder, Loss
 from rarefind.boosting._run import Matrix, as_matrix, in_blocks
 from rarefind.boosting._trees import Trees
@@ -180,40 +179,50 @@ class NLBClassifier(BoostingClassifier):
         sizes = [len(nodes) for nodes in self._trees.leaf_values()]
         self.n_splits_ = float(np.mean([(size - 1) // 2 for size in sizes]))
 
-    def _learned(self, X: Floats) -> Floats:
-        """The learners' outputs for the rows, a column each."""
-        threads = effective_n_jobs(self.n_jobs)
-        ask = partial(self._trees.booster(threads).predict, pred_leaf=True)
-        leaf = in_blocks(X, self._coding, ask, threads).reshape(len(X), -1).astype(np.intp)
+    def _learned(self, data: Any, booster: xgboost.Booster) -> Floats:
+        """The learners' outputs for some rows, a column each."""
+        leaf = booster.predict(data, pred_leaf=True).reshape(data.num_row(), -1).astype(np.intp)
         outputs = [values[leaf[:, t]] for t, values in enumerate(self._trees.leaf_values())]
         return np.column_stack(outputs).astype(np.float64) * self._scale
 
+    def _scores(self, X: Floats) -> Floats:
+        """One score a row, or one a class."""
+        threads = effective_n_jobs(self.n_jobs)
+        booster = self._trees.booster(threads)
+        return in_blocks(
+            X,
+            self._coding,
+            lambda data: self._network.scores(self._learned(data, booster)),
+            threads,
+        )
+
     def _priority(self, X: Floats) -> Floats:
-        return np.asarray(self._network.scores(self._learned(X))[:, 0])
+        return self._scores(X)[:, 0]
 
     def _labels(self, X: Floats) -> Array:
         if self.classes_.size == 2:
             return super()._labels(X)
-        return self.classes_[self._network.scores(self._learned(X)).argmax(axis=1)]
+        return self.classes_[self._scores(X).argmax(axis=1)]
 
     def _probabilities(self, X: Floats) -> Floats:
         if self.classes_.size == 2:
             return super()._probabilities(X)
-        return np.asarray(softmax(self._network.scores(self._learned(X)), axis=1))
+        return np.asarray(softmax(self._scores(X), axis=1))
 
     def _contributions(self, X: Floats) -> Floats:
         """Shapley values of each learner, times what it adds while the row's gates stay."""
-        slopes = self._network.slopes(self._learned(X)) * self._scale
         threads = effective_n_jobs(self.n_jobs)
         booster = self._trees.booster(threads)
         trees = [booster[t : t + 1] for t in range(self.n_learners_)]
-        found = np.zeros((len(X), self.n_features_in_))
-        for start in range(0, len(X), BLOCK):
-            part = slice(start, start + BLOCK)
-            data = as_matrix(self._coding.codes(X[part], threads), self._coding, threads)
-            for tree, slope in zip(trees, slopes[part].T, strict=True):
-                found[part] += slope[:, None] * tree.predict(data, pred_contribs=True)[:, :-1]
-        return found
+
+        def contribute(data: Any) -> Floats:
+            slopes = self._network.slopes(self._learned(data, booster)) * self._scale
+            found = np.zeros((data.num_row(), self.n_features_in_))
+            for tree, slope in zip(trees, slopes.T, strict=True):
+                found += slope[:, None] * tree.predict(data, pred_contribs=True)[:, :-1]
+            return found
+
+        return in_blocks(X, self._coding, contribute, threads)
 
     def _worth(self, held: Rows, score: Floats) -> float:
         if self.classes_.size == 2:
