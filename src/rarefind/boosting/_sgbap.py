@@ -143,7 +143,7 @@ class SGBAPClassifier(BoostedTreesClassifier):
     >>> train = train_test_split(X, y, stratify=y, test_size=0.3, random_state=0)
     >>> model = SGBAPClassifier(random_state=0).fit(train[0], train[2])
     >>> round(get_scorer("average_precision")(model, train[1], train[3]), 2)
-    0.59
+    0.6
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -255,7 +255,6 @@ def draw_batch(positive: Bools, weight: Floats, share: float, seed: int) -> Floa
 
     Each row in turn is drawn with the chance of those still wanted among those still to come.
     """
-    np.random.seed(seed)  # noqa: NPY002 (compiled: a generator of the thread's own)
     left = np.zeros(2, dtype=np.int64)
     for i in range(positive.size):
         left[int(positive[i])] += 1
@@ -263,9 +262,15 @@ def draw_batch(positive: Bools, weight: Floats, share: float, seed: int) -> Floa
     for c in range(2):
         wanted[c] = min(left[c], max(1, int(share * left[c] + 0.5)))
     drawn = np.zeros(weight.size)
+    state = np.uint64(seed)
     for i in range(positive.size):
+        # SplitMix64: as good as any for this, and several times faster than NumPy's.
+        state += np.uint64(0x9E3779B97F4A7C15)
+        mixed = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        chance = float((mixed ^ (mixed >> np.uint64(31))) >> np.uint64(11)) / 2.0**53
         c = int(positive[i])
-        if np.random.random() * left[c] < wanted[c]:  # noqa: NPY002
+        if chance * left[c] < wanted[c]:
             drawn[i] = weight[i]
             wanted[c] -= 1
         left[c] -= 1
