@@ -71,6 +71,9 @@ class Run:
         self._held_out = None
         if held_out is not None:
             self._held_out = as_matrix(held_out, matrix.coding, matrix.params["nthread"])
+        # Kept from round to round: new memory takes longer to get than to fill.
+        self._score = np.empty(matrix.data.num_row())
+        self._first_and_second = np.empty((2, self._score.size), dtype=np.float32)
         cached = [matrix.data] + ([] if self._held_out is None else [self._held_out])
         self.booster = xgboost.Booster(matrix.params, cached)
 
@@ -81,8 +84,10 @@ class Run:
             self.booster.update(data, round_number)
             return
         margin = self.booster.predict(data, output_margin=True, training=True)
-        first, second = np.zeros((2, margin.size), dtype=np.float32)
-        self._derivatives(np.add(margin, self.base, dtype=np.float64), round_number, first, second)
+        first, second = self._first_and_second
+        self._first_and_second[:] = 0
+        np.add(margin, self.base, out=self._score)
+        self._derivatives(self._score, round_number, first, second)
         self.booster.boost(data, iteration=round_number, grad=first, hess=second)
 
     def held_out_scores(self) -> Floats:

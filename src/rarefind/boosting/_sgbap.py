@@ -244,7 +244,7 @@ class SGBAPClassifier(BoostedTreesClassifier):
                 a = self.sharpness
                 surrogate(score, positive, weight, a, 1 - mix, first, second, n_jobs)
             if mix > 0:
-                add_logistic(score, positive, weight, mix, first, second)
+                add_logistic(score, positive, weight, mix, first, second, n_jobs)
 
         return derivatives
 

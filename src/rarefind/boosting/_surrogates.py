@@ -16,6 +16,8 @@ can be mixed, and XGBoost's ``min_child_weight`` and ``reg_lambda`` mean about t
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -31,6 +33,7 @@ Surrogate = Callable[[Floats, Bools, Floats, float, float, Array, Array, int], f
 
 # Beyond this difference a sigmoid is 0 or 1 to all digits, and an exponential large enough.
 _FLAT = 40.0
+_WORTH_THREADS = 200_000
 
 
 def add_exponential(
@@ -47,7 +50,7 @@ def add_exponential(
 
     The true second derivatives are mostly negative on positives, so XGBoost is given |g|.
     """
-    return _add_softmax(score, positive, weight, sharpness, share, first, second, False)
+    return _add_softmax(score, positive, weight, sharpness, share, first, second, n_jobs, False)
 
 
 def add_logarithm(
@@ -64,7 +67,7 @@ def add_logarithm(
 
     XGBoost is given |g| as well.
     """
-    return _add_softmax(score, positive, weight, sharpness, share, first, second, True)
+    return _add_softmax(score, positive, weight, sharpness, share, first, second, n_jobs, True)
 
 
 def add_sigmoid(
@@ -106,14 +109,32 @@ SURROGATES: dict[str, Surrogate] = {
 }
 
 
-@kernel
 def add_logistic(
-    score: Floats, positive: Bools, weight: Floats, share: float, first: Array, second: Array
+    score: Floats,
+    positive: Bools,
+    weight: Floats,
+    share: float,
+    first: Array,
+    second: Array,
+    n_jobs: int = 1,
 ) -> None:
     """The logistic loss, whose second derivatives are the true ones.
 
     It is the one loss that is not returned: its logarithms would take as long as all the rest.
     """
+    in_parts(
+        score.size,
+        n_jobs,
+        lambda part: _add_logistic(
+            score[part], positive[part], weight[part], share, first[part], second[part]
+        ),
+    )
+
+
+@kernel
+def _add_logistic(
+    score: Floats, positive: Bools, weight: Floats, share: float, first: Array, second: Array
+) -> None:
     for i in range(score.size):
         if weight[i] == 0:
             continue
@@ -149,7 +170,6 @@ def add_pairwise_exponential(
     return float(common * above.sum() * below.sum())
 
 
-@kernel
 def _add_softmax(
     score: Floats,
     positive: Bools,
@@ -158,20 +178,83 @@ def _add_softmax(
     share: float,
     first: Array,
     second: Array,
+    n_jobs: int,
     logarithm: bool,
 ) -> float:
     """L or its logarithm, from the largest score down so that nothing overflows."""
+    found = np.array(
+        in_parts(score.size, n_jobs, lambda part: _tops(score[part], positive[part], weight[part]))
+    )
+    top, top_positive = found.max(axis=0).tolist()
+    each = np.empty(score.size, dtype=first.dtype)  # no more digits than are asked for
+    sums = in_parts(
+        score.size,
+        n_jobs,
+        lambda part: _masses(
+            score[part], positive[part], weight[part], sharpness, top, top_positive, each[part]
+        ),
+    )
+    negatives, positives, n, count = np.sum(sums, axis=0).tolist()
+    if n == count or (count == 0 and logarithm):
+        return 0.0
+    if count == 0:
+        return share * n
+    # Positives are summed relative to the first of them: there may be none near the top.
+    total = negatives + np.exp(sharpness * (top_positive - top)) * positives
+    loss = negatives / total
+    size = share * sharpness * (count if logarithm else n) / total
+    of_negatives = size * (1.0 if logarithm else 1 - loss)
+    of_positives = (
+        size * loss * (total / positives if logarithm else np.exp(sharpness * (top_positive - top)))
+    )
+    in_parts(
+        score.size,
+        n_jobs,
+        lambda part: _slopes(
+            each[part], positive[part], of_negatives, of_positives, first[part], second[part]
+        ),
+    )
+    if logarithm:
+        gap = sharpness * (top - top_positive)
+        return float(share * count * (np.log(total) - np.log(positives) + gap))
+    return float(share * n * loss)
+
+
+def in_parts(n: int, n_jobs: int, work: Callable[[slice], Any]) -> list[Any]:
+    """What ``work`` makes of parts of the rows, one a thread where there are many."""
+    if n_jobs == 1 or n < _WORTH_THREADS:
+        return [work(slice(0, n))]
+    ends = np.linspace(0, n, n_jobs + 1).astype(int)
+    with ThreadPoolExecutor(n_jobs) as pool:
+        return list(pool.map(work, map(slice, ends[:-1], ends[1:])))
+
+
+@kernel
+def _tops(score: Floats, positive: Bools, weight: Floats) -> tuple[float, float]:
+    """The largest score of all rows that are there, and of the positives."""
     top, top_positive = -np.inf, -np.inf
     for i in range(score.size):
         if weight[i] > 0:
             top = max(top, score[i])
             if positive[i]:
                 top_positive = max(top_positive, score[i])
-    each = np.zeros(score.size)
-    # Of positives relative to the first of them: there may be none near the top.
-    negatives, positives = 0.0, 0.0
-    n, count = 0.0, 0.0
+    return top, top_positive
+
+
+@kernel
+def _masses(
+    score: Floats,
+    positive: Bools,
+    weight: Floats,
+    sharpness: float,
+    top: float,
+    top_positive: float,
+    each: Array,
+) -> tuple[float, float, float, float]:
+    """Fill what each row has in the softmax; the sums of both classes, of weights and positives."""
+    negatives, positives, n, count = 0.0, 0.0, 0.0, 0.0
     for i in range(score.size):
+        each[i] = 0.0
         if weight[i] == 0:
             continue
         start = top_positive if positive[i] else top
@@ -182,29 +265,22 @@ def _add_softmax(
             count += weight[i]
         else:
             negatives += each[i]
-    if n == count or (count == 0 and logarithm):
-        return 0.0
-    if count == 0:
-        return share * n
-    lag = np.exp(sharpness * (top_positive - top))
-    total = negatives + lag * positives
-    loss = negatives / total
-    size = share * sharpness * (count if logarithm else n)
-    for i in range(score.size):
-        if weight[i] == 0:
-            continue
-        if not positive[i]:
-            slope = each[i] / total * (1.0 if logarithm else 1 - loss)
-        elif logarithm:
-            slope = -each[i] / positives * loss
-        else:
-            slope = -each[i] * lag / total * loss
-        first[i] += size * slope
-        second[i] += size * abs(slope)
-    if logarithm:
-        gap = sharpness * (top - top_positive)
-        return share * count * (np.log(total) - np.log(positives) + gap)
-    return share * n * loss
+    return negatives, positives, n, count
+
+
+@kernel
+def _slopes(
+    each: Array,
+    positive: Bools,
+    of_negatives: float,
+    of_positives: float,
+    first: Array,
+    second: Array,
+) -> None:
+    for i in range(each.size):
+        size = each[i] * (of_positives if positive[i] else of_negatives)
+        first[i] += -size if positive[i] else size
+        second[i] += size
 
 
 @kernel
