@@ -4,14 +4,14 @@ Two stumps that do not add up
 
 Red points lie in the top row and in the left column of a square. In the corner where both cross,
 most points are blue. A sum of two stumps that lifts the row and the column lifts the corner most of
-all, and so puts blue points at the top of the list. Non-linear boosting joins the same two stumps in
-several representations, and one of them can take the corner back.
+all, and so puts blue points at the top of the list. Non-linear boosting joins the same two stumps
+in several representations, and one of them can take the corner back.
 
 The thesis shows this in figures 4.1 and 4.3, with an average precision of 0.45 for the sum and 0.91
-for non-linear boosting. It holds under three conditions: the corner must be mostly blue, though each
-of its sides is mostly red (the cells' order is no sum of a column and a row); all weights must be
-learned, the outer ones too, in several sweeps and without shrinkage; and the weights must start far
-apart, which ten representations from U(−1, 1) do and mirrored ones with little noise do not.
+for non-linear boosting. It holds under three conditions: the corner must be mostly blue, though
+each of its sides is mostly red (the cells' order is no sum of a column and a row); all weights must
+be learned, the outer ones too, in several sweeps and without shrinkage; and the weights must start
+far apart, which ten representations from U(-1, 1) do and mirrored ones with little noise do not.
 """
 
 import matplotlib.pyplot as plt
