@@ -355,6 +355,11 @@ def _encode(
 _PLAIN = (bool, int, float, str)
 
 
+def _has_learned(estimator: Any) -> bool:
+    """Whether it holds more than its parameters."""
+    return bool(vars(estimator).keys() - estimator.get_params(deep=False).keys())
+
+
 def _decode(tree: Any, array: Callable[[int], Any]) -> Any:
     def inner(part: Any) -> Any:
         return _decode(part, array)
@@ -368,7 +373,7 @@ def _decode(tree: Any, array: Callable[[int], Any]) -> Any:
             raise _RefusedError(f"names {tree['$']!r}, which is no type of a rarefind model.")
         make = _SAVED[_BY_NAME[tree["$"]]][1]
         made = make({name: inner(v) for name, v in tree["state"].items()})
-        if isinstance(made, TreeClassifier | BoostingClassifier):
+        if isinstance(made, TreeClassifier | BoostingClassifier) and _has_learned(made):
             made._refuse_malformed()
         return made
     if "$array" in tree:
