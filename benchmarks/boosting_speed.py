@@ -23,7 +23,7 @@ COLUMNS = 40
 ROUNDS = 15
 WARM = 3  # rounds before the clock starts
 THREADS = 2
-REPEATS = 3
+REPEATS = 2
 
 
 def table(n: int) -> tuple[np.ndarray, np.ndarray]:
