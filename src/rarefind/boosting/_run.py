@@ -19,14 +19,7 @@ Derivatives = Callable[[Floats, int, Array, Array], None]
 class Matrix:
     """Training rows as XGBoost holds them, with the coding they were made by."""
 
-    def __init__(
-        self,
-        X: Floats,
-        positive: Bools,
-        coding: Coding,
-        params: dict[str, Any],
-        weight: Floats | None = None,
-    ) -> None:
+    def __init__(self, X: Floats, positive: Bools, coding: Coding, params: dict[str, Any]) -> None:
         self.coding = coding
         self.params = params | {"max_bin": max(params["max_bin"], coding.max_bin)}
         kind = xgboost.DMatrix
@@ -36,7 +29,6 @@ class Matrix:
         self.data = kind(
             coding.codes(X, params["nthread"]),
             label=positive.astype(np.float32),
-            weight=weight,
             feature_types=coding.feature_types,
             enable_categorical=bool(coding.is_set.any()),
             nthread=params["nthread"],

@@ -200,13 +200,12 @@ def _add_softmax(
     if count == 0:
         return share * n
     # Positives are summed relative to the first of them: there may be none near the top.
-    total = negatives + np.exp(sharpness * (top_positive - top)) * positives
+    lag = np.exp(sharpness * (top_positive - top))
+    total = negatives + lag * positives
     loss = negatives / total
     size = share * sharpness * (count if logarithm else n) / total
     of_negatives = size * (1.0 if logarithm else 1 - loss)
-    of_positives = (
-        size * loss * (total / positives if logarithm else np.exp(sharpness * (top_positive - top)))
-    )
+    of_positives = size * loss * (total / positives if logarithm else lag)
     in_parts(
         score.size,
         n_jobs,
