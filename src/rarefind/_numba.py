@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from numba import njit
 
-__all__ = ["kernel"]
+__all__ = ["kernel", "reordering_kernel"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -19,9 +19,23 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     Where neither the package's folder nor the user's is writable, Numba refuses to cache; there
     the function is compiled anew in every process.
     """
+    return _compile(function)
+
+
+def reordering_kernel(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile as :func:`kernel` does, and let sums be taken in any order, several at once.
+
+    Their last digits then depend on the machine and on the code around them: what must be equal to
+    the last bit comes from one and the same kernel. A division by 0 is as in NumPy: to ask about
+    each would keep divisions from being made several at once.
+    """
+    return _compile(function, fastmath={"reassoc", "contract", "nsz"}, error_model="numpy")
+
+
+def _compile(function: Callable[P, R], **options: Any) -> Callable[P, R]:
     compiled: Callable[P, R]
     try:
-        compiled = njit(cache=True, nogil=True)(function)
+        compiled = njit(cache=True, nogil=True, **options)(function)
     except RuntimeError:
-        compiled = njit(nogil=True)(function)
+        compiled = njit(nogil=True, **options)(function)
     return compiled

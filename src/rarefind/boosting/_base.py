@@ -359,12 +359,19 @@ class BoostingClassifier(RareClassifier):
         return self._calibration.probability(score)
 
     def _explain(self, X: Floats) -> list[Reason]:
-        names = self._feature_names()
-        reasons = []
-        for row, score, added in zip(X, self._priority(X), self._contributions(X), strict=True):
-            rank = None if self._reference is None else self._reference.rank(score)
-            reasons.append(Reason(float(score), rank, _because(row, added, names)))
-        return reasons
+        added = self._contributions(X)
+        return as_reasons(X, self._priority(X), added, self._reference, self._feature_names())
+
+
+def as_reasons(
+    X: Floats, scores: Floats, added: Floats, reference: Reference | None, names: list[str]
+) -> list[Reason]:
+    """Reasons of rows, from what each column adds to each score."""
+    reasons = []
+    for row, score, parts in zip(X, scores, added, strict=True):
+        rank = None if reference is None else reference.rank(score)
+        reasons.append(Reason(float(score), rank, _because(row, parts, names)))
+    return reasons
 
 
 def _because(row: Floats, added: Floats, names: list[str]) -> list[Condition]:

@@ -95,9 +95,15 @@ class BetaCalibration(NamedTuple):
         return np.asarray(expit(ends))
 
     @classmethod
-    def fit(cls, score: Floats, positive: Bools, weight: Floats) -> BetaCalibration:
-        """Fit to the scores of held-out rows."""
-        weight = weight / weight.mean()
+    def fit(
+        cls, score: Floats, positive: Bools, weight: Floats, n_rows: float | None = None
+    ) -> BetaCalibration:
+        """Fit to the scores of held-out rows.
+
+        Targets are smoothed by the number of rows, which weights are scaled to; where one score
+        stands for many rows, ``n_rows`` says how many there are.
+        """
+        weight = weight * ((score.size if n_rows is None else n_rows) / weight.sum())
         p, n = weight[positive].sum(), weight[~positive].sum()
         target = np.where(positive, (p + 1) / (p + 2), 1 / (n + 2))
         prior = float(np.log((p + 1) / (n + 1)))
