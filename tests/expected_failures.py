@@ -7,6 +7,8 @@ from typing import Any
 from rarefind.boosting import (
     LambdaMARTClassifier,
     NLBClassifier,
+    ONLBClassifier,
+    OnlineBoostingClassifier,
     RankBoostClassifier,
     SGBAPClassifier,
 )
@@ -36,6 +38,19 @@ _OWN_THRESHOLD = {
 _WEIGHTS = {
     "check_sample_weight_equivalence_on_dense_data": (
         "a row of weight 2 is one row to folds, bootstraps and the mean weight, a repeated one two"
+    ),
+}
+
+_TUNED_ON_ROWS_AS_THEY_ARE = {
+    "check_class_weight_classifiers": (
+        "weights of classes are for learning: the threshold is tuned on the rows as they are"
+    ),
+}
+
+# Scikit-learn lists the same for its own SGDClassifier.
+_A_STEP_A_ROW = {
+    "check_sample_weight_equivalence_on_dense_data": (
+        "each row is one step, so a row of weight 2 is one long step and a repeated row two"
     ),
 }
 
@@ -76,13 +91,7 @@ CHECKED: list[tuple[Any, dict[str, str]]] = [
     ),
     (
         MetaAPForestClassifier(10),
-        _OWN_THRESHOLD
-        | _WEIGHTS
-        | {
-            "check_class_weight_classifiers": (
-                "weights of classes are for growing: the threshold is tuned on the rows as they are"
-            )
-        },
+        _OWN_THRESHOLD | _WEIGHTS | _TUNED_ON_ROWS_AS_THEY_ARE,
     ),
     (
         MetaAPForestClassifier(10, ties="border", criterion="gini", threshold=0.5),
@@ -99,4 +108,15 @@ CHECKED: list[tuple[Any, dict[str, str]]] = [
     (LambdaMARTClassifier(n_estimators=40), _WEIGHTS),
     (NLBClassifier(n_estimators=20), _OWN_THRESHOLD | _WEIGHTS),
     (NLBClassifier(n_estimators=5, leaves="squared", update="all", start="mirrored"), _WEIGHTS),
+    (
+        ONLBClassifier(epochs=30),
+        _OWN_THRESHOLD | _A_STEP_A_ROW | _TUNED_ON_ROWS_AS_THEY_ARE,
+    ),
+    (
+        ONLBClassifier(n_estimators=5, epochs=50, threshold=None, steps="constant", target="slope"),
+        _A_STEP_A_ROW,
+    ),
+    (ONLBClassifier(n_estimators=5, epochs=50, positive_memory=20), _OWN_THRESHOLD | _A_STEP_A_ROW),
+    (OnlineBoostingClassifier(epochs=30), _OWN_THRESHOLD | _A_STEP_A_ROW),
+    (OnlineBoostingClassifier(method="stream", epochs=50, threshold=None), _A_STEP_A_ROW),
 ]

@@ -32,13 +32,23 @@ from rarefind.base import RareClassifier
 from rarefind.boosting import (
     LambdaMARTClassifier,
     NLBClassifier,
+    ONLBClassifier,
+    OnlineBoostingClassifier,
     RankBoostClassifier,
     SGBAPClassifier,
 )
+from rarefind.boosting._adwin import Adwin
 from rarefind.boosting._base import BoostingClassifier
 from rarefind.boosting._coding import Coding
+from rarefind.boosting._flow import Memory, State
+from rarefind.boosting._linear_flows import Votes
+from rarefind.boosting._nets import Nets
 from rarefind.boosting._network import Network
+from rarefind.boosting._online import OnlineClassifier
+from rarefind.boosting._spaces import Spaces
 from rarefind.boosting._trees import Trees
+from rarefind.boosting._waiting import Waiting
+from rarefind.boosting._watch import Watch
 from rarefind.data import PositiveAwareBinner, TableEncoder
 from rarefind.distances import MLFP
 from rarefind.metrics import AlertsAtMost, Cost, FBeta, RecallAtLeast
@@ -255,10 +265,15 @@ def _trees() -> tuple[_Take, _Make]:
     return lambda o: {"text": o.text}, lambda s: Trees(np.ascontiguousarray(s["text"], np.uint8))
 
 
+def _waiting() -> tuple[_Take, _Make]:
+    return lambda o: o.get_state(), Waiting.from_state
+
+
 _SAVED: dict[type, tuple[_Take, _Make]] = {
     TableEncoder: _encoder(),
     NeighborSearch: _search(),
     Trees: _trees(),
+    Waiting: _waiting(),
     **{
         cls: _attributes(cls)
         for cls in (
@@ -278,6 +293,8 @@ _SAVED: dict[type, tuple[_Take, _Make]] = {
             TreeRankClassifier,
             SGBAPClassifier,
             NLBClassifier,
+            ONLBClassifier,
+            OnlineBoostingClassifier,
             RankBoostClassifier,
             LambdaMARTClassifier,
             PositiveAwareBinner,
@@ -300,6 +317,13 @@ _SAVED: dict[type, tuple[_Take, _Make]] = {
             Reference,
             Coding,
             Network,
+            State,
+            Nets,
+            Spaces,
+            Votes,
+            Memory,
+            Watch,
+            Adwin,
             FBeta,
             Cost,
             RecallAtLeast,
@@ -308,6 +332,8 @@ _SAVED: dict[type, tuple[_Take, _Make]] = {
         )
     },
 }
+# Estimators with compiled code that trusts its arrays, or XGBoost's, which trusts its files.
+_CHECKED = (TreeClassifier, BoostingClassifier, OnlineClassifier)
 _BY_NAME = {cls.__name__: cls for cls in _SAVED}
 
 
@@ -373,7 +399,7 @@ def _decode(tree: Any, array: Callable[[int], Any]) -> Any:
             raise _RefusedError(f"names {tree['$']!r}, which is no type of a rarefind model.")
         make = _SAVED[_BY_NAME[tree["$"]]][1]
         made = make({name: inner(v) for name, v in tree["state"].items()})
-        if isinstance(made, TreeClassifier | BoostingClassifier) and _has_learned(made):
+        if isinstance(made, _CHECKED) and _has_learned(made):
             made._refuse_malformed()
         return made
     if "$array" in tree:

@@ -18,8 +18,10 @@ SPACES = 0  # the method of ONLB; those of _linear_flows follow
 RECORD, RELEARN, RESTART = range(3)
 # Beyond so many rows means, spreads and shares of the classes follow the latest rows.
 MEMORY = 100_000
-# A column's value goes no farther from its mean, in standard deviations.
-_FARTHEST = 8.0
+# A column's value goes no farther from its mean, in standard deviations; nor from 0 as it is.
+_FARTHEST, _FARTHEST_RAW = 8.0, 1e6
+# The square of what is no larger is a number.
+_LARGEST = 1e150
 # No class is taken to be rarer.
 _RAREST = 1e-9
 
@@ -119,11 +121,11 @@ def flow(
 def _stand(row: Floats, mean: Floats, spread: Floats, standardize: bool, x: Floats) -> None:
     """The row as the nets see it: missing values stand at the mean."""
     for c in range(row.size):
-        value = row[c]
+        value, farthest = row[c], _FARTHEST_RAW
         if standardize:
             value = (value - mean[c]) / np.sqrt(spread[c]) if spread[c] > 0 else 0.0
-            value = min(max(value, -_FARTHEST), _FARTHEST)
-        x[c] = 0.0 if np.isnan(row[c]) else value
+            farthest = _FARTHEST
+        x[c] = 0.0 if np.isnan(row[c]) else min(max(value, -farthest), farthest)
 
 
 @reordering_kernel
@@ -215,7 +217,7 @@ def _follow(row: Floats, weight: float, mean: Floats, spread: Floats, filled: Fl
             continue
         filled[c] += weight
         part = _part(weight, filled[c])
-        away = row[c] - mean[c]
+        away = min(max(row[c] - mean[c], -_LARGEST), _LARGEST)
         mean[c] += part * away
         spread[c] = (1 - part) * (spread[c] + part * away * away)
 

@@ -17,7 +17,7 @@ import numpy as np
 from rarefind._numba import reordering_kernel
 from rarefind._typing import Floats
 
-# A net is pulled no harder than this by one row: a weight of a thousand would throw it away.
+# One row pulls no harder than this: a weight of a thousand would throw a net away.
 HARDEST_PULL = 10.0
 _TINY = 1e-8
 
@@ -103,7 +103,8 @@ def teach(
 
 @reordering_kernel
 def move(weights: Floats, sums: Floats, k: int, pull: float, pace: Pace) -> None:
-    """Move one weight."""
+    """Move one weight; no row pulls harder than that, so no weight runs away."""
+    pull = min(max(pull, -HARDEST_PULL), HARDEST_PULL)
     if pace.adaptive:
         sums[k] = pace.keep * sums[k] + pull * pull
         weights[k] += pace.rate * pull / np.sqrt(sums[k] + _TINY)

@@ -463,7 +463,7 @@ class OnlineClassifier(RareClassifier):
         unknown = self.classes_[codes] != labels
         if unknown.any():
             raise ValueError(
-                f"The label {labels[unknown][0]!r} is none of the classes of this flow."
+                f"The label {labels[unknown].tolist()[0]!r} is none of the classes of this flow."
             )
         return self._places(codes)
 
@@ -588,6 +588,8 @@ class OnlineClassifier(RareClassifier):
     def _refuse_malformed(self) -> None:
         """Refuse what a file holds that no flow would make: kernels trust the shapes of arrays."""
         state, d, k = self._state, self.n_features_in_, self.classes_.size
+        if k < 2 or (k > 2 and not self._many_classes):
+            raise ValueError("The classes of the model cannot be.")
         outputs = 1 if k == 2 else k
         n, hidden = state.nets.inner.shape[:2]
         spaces = state.spaces.drawn.shape[2]
@@ -605,7 +607,9 @@ class OnlineClassifier(RareClassifier):
             ),
             _learners(n, hidden, d, outputs, spaces),
         )
-        if not (_alike(state, likes[0]) and _alike(self._fresh, likes[1])):
+        # Remembered rows are as they came, with their holes.
+        whole = state._replace(memory=state.memory._replace(rows=np.nan_to_num(state.memory.rows)))
+        if not (_alike(whole, likes[0]) and _alike(self._fresh, likes[1])):
             raise ValueError("The arrays of the model are not those of its learners.")
         window = state.watch.window
         counts = (state.memory.count, state.watch.count, window.count, window.used)
@@ -613,7 +617,10 @@ class OnlineClassifier(RareClassifier):
             raise ValueError("The counts of the model cannot be.")
         if window.width != int(window.used @ 2 ** np.arange(window.used.size)):
             raise ValueError("The window of the model is not that of its rows.")
-        if not self._waiting.is_of(d, outputs):
+        settling = self._next_settling
+        if type(settling) is not int or settling <= state.watch.n_rows:
+            raise ValueError("The model is not to be settled again.")
+        if type(self._waiting) is not Waiting or not self._waiting.is_of(d, outputs):
             raise ValueError("The rows that wait are not rows of this model.")
 
 

@@ -1,0 +1,380 @@
+"""Flows as users have them: rows in order, labels that come late, stops and resumptions."""
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
+
+import rarefind
+from rarefind.boosting import ONLBClassifier, OnlineBoostingClassifier
+from rarefind.metrics import average_precision
+
+N, D = 400, 3
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(N, D)) * [1.0, 50.0, 1e-3] + [0.0, 1000.0, 5.0]
+Y = (X[:, 0] + RNG.normal(size=N) * 0.3 > 1.2).astype(int)
+X[RNG.random(X.shape) < 0.05] = np.nan
+CLASSES = [0, 1]
+
+
+def small(**params):
+    return ONLBClassifier(n_estimators=4, n_representations=4, random_state=0, **params)
+
+
+FLOWS = [
+    small(),
+    small(positive_memory=7, replay=0.5, half_life=50.0),
+    small(class_weight="balanced", steps="constant", target="residual", standardize=False),
+    small(class_weight={1: 3.0}, target="slope", on_drift="restart", delta=0.5, threshold=0.3),
+    small(on_drift="relearn", delta=0.5, threshold=None),
+    OnlineBoostingClassifier(n_estimators=4, random_state=0),
+    OnlineBoostingClassifier(method="bbm", n_estimators=4, random_state=0),
+]
+flows = pytest.mark.parametrize("flow", FLOWS, ids=[str(i) for i in range(len(FLOWS))])
+
+
+def fresh(flow):
+    return type(flow)(**flow.get_params())
+
+
+def assert_same(one, other):
+    """Two flows know the same, to the last bit."""
+    for a, b in zip(arrays(one._state), arrays(other._state), strict=True):
+        np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
+    assert one.threshold_ == other.threshold_
+    assert str(one.progress_) == str(other.progress_)
+
+
+def arrays(tree):
+    if isinstance(tree, tuple):
+        return [array for part in tree for array in arrays(part)]
+    return [tree]
+
+
+@flows
+@settings(max_examples=5, deadline=None)
+@given(cuts=st.lists(st.integers(0, N), max_size=4))
+def test_rows_in_any_batches_come_to_the_same(flow, cuts):
+    whole = fresh(flow).partial_fit(X, Y, classes=CLASSES)
+    parted = fresh(flow)
+    ends = [0, *sorted(cuts), N]
+    for start, end in pairwise(ends):
+        if end > start:
+            parted.partial_fit(X[start:end], Y[start:end], classes=CLASSES)
+    assert_same(whole, parted)
+
+
+@flows
+def test_scores_of_learning_are_those_asked_for_before_it(flow):
+    naive, whole = fresh(flow), fresh(flow)
+    naive.partial_fit(X[:1], Y[:1], classes=CLASSES)
+    asked = []
+    for i in range(1, N):
+        asked.append(naive.priority(X[i : i + 1])[0])
+        naive.partial_fit(X[i : i + 1], Y[i : i + 1])
+    whole.partial_fit(X[:1], Y[:1], classes=CLASSES)
+    np.testing.assert_array_equal(whole.learn(X[1:], Y[1:]), asked)
+
+
+@flows
+def test_labels_that_do_not_wait_are_plain_learning(flow):
+    plain = fresh(flow).partial_fit(X, Y, classes=CLASSES)
+    delayed = fresh(flow)
+    for i in range(N):
+        delayed.observe(i, X[i : i + 1], classes=CLASSES)
+        assert delayed.learn_delayed(i, Y[i]).all()
+    assert_same(plain, delayed)
+
+
+@flows
+def test_a_flow_that_is_saved_goes_on_as_if_it_had_not_been(flow, tmp_path):
+    model = fresh(flow).partial_fit(X[:150], Y[:150], classes=CLASSES)
+    ids = [f"payment {i}" for i in range(150, 250)]
+    model.observe(ids, X[150:250])
+    model.learn_delayed(ids[:60], Y[150:210])
+    path = tmp_path / "flow.rarefind"
+    rarefind.save(model, path)
+    loaded = rarefind.load(path)
+    for one in (model, loaded):
+        one.learn_delayed(ids[60:], Y[210:250])
+        one.partial_fit(X[250:], Y[250:])
+    assert loaded.n_waiting_ == 0
+    assert_same(model, loaded)
+
+
+def test_a_late_label_is_judged_by_the_score_of_its_arrival():
+    model = small(half_life=60.0)
+    model.partial_fit(X[:50], Y[:50], classes=CLASSES)
+    early = small(half_life=60.0)
+    scores = [*early.observe(0, X[:1], classes=CLASSES)]
+    early.learn_delayed(0, Y[0])
+    scores.extend(early.learn(X[1:50], Y[1:50]))
+    first = model.observe(range(100), X[50:150])
+    second = model.observe(range(100, 200), X[150:250])
+    model.learn_delayed(range(100), Y[50:150])
+    model.learn_delayed(range(100, 200), Y[150:250])
+    # The second hundred was scored before the first was learned.
+    np.testing.assert_array_equal(second, early.priority(X[150:250]))
+    scores = np.concatenate([scores, first, second])
+    fading = 2.0 ** ((np.arange(250) - 249) / 60.0)
+    naive = average_precision(Y[:250], scores, sample_weight=fading)
+    assert model.progress_.average_precision == pytest.approx(naive, abs=0.005)
+
+
+def test_progress_counts_decisions_at_the_threshold():
+    model = small(threshold=-2.0, half_life=1e9)
+    model.partial_fit(X[:1], Y[:1], classes=CLASSES)
+    score = model.learn(X[1:], Y[1:])
+    alert, positive = score >= -2.0, Y[1:] == 1
+    progress = model.progress_
+    assert progress.n_rows == N
+    assert progress.precision == pytest.approx(positive[alert].mean(), abs=0.03)
+    assert progress.recall == pytest.approx(alert[positive].mean(), abs=0.03)
+    assert progress.alerts == pytest.approx(alert.mean(), abs=0.01)
+    assert progress.error == pytest.approx((alert != positive).mean(), abs=0.02)
+
+
+def test_waiting_rows_are_bounded_and_the_oldest_go():
+    model = small(max_waiting=100).partial_fit(X[:50], Y[:50], classes=CLASSES)
+    model.observe(range(150), X[50:200])
+    assert (model.n_waiting_, model.n_forgotten_) == (100, 50)
+    learned = model.learn_delayed(range(150), Y[50:200])
+    assert not learned[:50].any()
+    assert learned[50:].all()
+    assert model.progress_.n_rows == 150
+    kept = small(max_waiting=100).partial_fit(X[:50], Y[:50], classes=CLASSES)
+    kept.observe(range(100), X[100:200])
+    kept.learn_delayed(range(100), Y[100:200])
+    np.testing.assert_array_equal(model.priority(X), kept.priority(X))
+
+
+def test_no_news_can_be_good_news():
+    model = small(max_waiting=100, overflow="negative")
+    model.partial_fit(X[:50], Y[:50], classes=CLASSES)
+    model.observe(range(150), X[50:200])
+    assert model.progress_.n_rows == 100
+    told = small(max_waiting=150).partial_fit(X[:50], Y[:50], classes=CLASSES)
+    told.observe(range(150), X[50:200])
+    told.learn_delayed(range(50), np.zeros(50))
+    np.testing.assert_array_equal(model.priority(X), told.priority(X))
+
+
+def test_the_file_does_not_grow_with_the_flow(tmp_path):
+    model = small(positive_memory=5).partial_fit(X, Y, classes=CLASSES)
+    sizes = []
+    for _ in range(2):
+        rarefind.save(model, tmp_path / "flow")
+        sizes.append((tmp_path / "flow").stat().st_size)
+        for _ in range(25):
+            model.partial_fit(X, Y)
+            model.observe(range(N), X)
+            model.learn_delayed(range(N), Y)
+    assert sizes[1] < sizes[0] + 100  # a number may have a digit more
+
+
+def test_a_table_of_one_epoch_is_a_flow():
+    table = small(epochs=1, pos_label=1).fit(X, Y)
+    flow = small(pos_label=1).partial_fit(X, Y, classes=CLASSES)
+    np.testing.assert_array_equal(table.priority(X), flow.priority(X))
+    table.partial_fit(X, Y)
+    flow.partial_fit(X, Y)
+    np.testing.assert_array_equal(table.priority(X), flow.priority(X))
+
+
+def test_a_table_gone_over_often_is_judged_by_rows_held_out():
+    noise = np.random.default_rng(1).random(N) < 0.3
+    model = ONLBClassifier(hidden=20, epochs=300, random_state=0).fit(X, noise)
+    assert average_precision(noise, model.priority(X)) > 0.5  # learned by heart
+    assert model.progress_.average_precision < 0.4
+    assert model.value_ < 0.55
+
+
+def test_more_epochs_fit_better_on_a_small_table():
+    once, often = small(epochs=1).fit(X, Y), small(epochs=50).fit(X, Y)
+    assert often.progress_.average_precision > once.progress_.average_precision
+
+
+@pytest.mark.parametrize("policy", ["relearn", "restart"])
+def test_drift_raises_an_alarm_and_the_policy_acts(policy):
+    rng = np.random.default_rng(3)
+    rows = rng.normal(size=(8000, 2))
+    before = rows[:, 0] > 1.2
+    labels = np.where(np.arange(8000) < 4000, before, rows[:, 0] < -1.2).astype(int)
+    plain = small(half_life=500.0).partial_fit(rows, labels, classes=CLASSES)
+    acting = small(half_life=500.0, on_drift=policy).partial_fit(rows, labels, classes=CLASSES)
+    for model in (plain, acting):
+        alarms = model.alarms_
+        assert alarms.size
+        assert alarms[alarms >= 4000].min() < 5500
+        assert not ((alarms > 1000) & (alarms < 4000)).any()
+    assert (plain.priority(rows) != acting.priority(rows)).any()
+
+
+def test_classes_of_any_name_and_order():
+    names = np.array(["fraud", "genuine"])[1 - Y]  # the positive one comes first
+    flow = small(pos_label="fraud").partial_fit(X, names, classes=["fraud", "genuine"])
+    plain = small().partial_fit(X, Y, classes=CLASSES)
+    np.testing.assert_array_equal(flow.priority(X), plain.priority(X))
+    np.testing.assert_array_equal(flow.predict_proba(X)[:, 0], plain.predict_proba(X)[:, 1])
+    assert small().partial_fit(X, names, classes=["genuine", "fraud"]).pos_label_ == "genuine"
+
+
+def test_many_classes():
+    rows, species = load_iris(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(rows))
+    rows, species = rows[order], species[order]
+    model = ONLBClassifier(random_state=0)
+    for _ in range(10):
+        model.partial_fit(rows, species, classes=[0, 1, 2])
+    assert (model.predict(rows) == species).mean() > 0.93
+    np.testing.assert_allclose(model.predict_proba(rows).sum(axis=1), 1)
+    assert model.progress_.error < 0.3
+    assert np.isnan(model.progress_.average_precision)
+    assert model.learn(rows[:5], species[:5]).shape == (5, 3)
+    assert model.representation_importance_.shape == (30,)
+    assert not hasattr(model, "priority")
+
+
+def test_representations_start_uncorrelated_and_all_matter():
+    model = ONLBClassifier(random_state=0, n_estimators=60, jitter=1.0)
+    model.partial_fit(X, Y, classes=CLASSES)
+    correlation = model.representation_correlation_
+    assert correlation.shape == (10, 10)
+    np.testing.assert_allclose(np.diag(correlation), 1)
+    assert np.abs(correlation[~np.eye(10, dtype=bool)]).mean() < 0.3
+    importance = model.representation_importance_
+    assert importance.shape == (10,)
+    assert (importance >= 0).all()
+    assert importance.sum() > 0
+
+
+def test_reasons_name_the_columns_that_raise_the_score():
+    frame = pd.DataFrame(X, columns=["amount", "hour", "rate"])
+    model = small(epochs=30).fit(frame, Y)
+    top = int(np.nanargmax(frame["amount"]))
+    reason = model.explain(frame[top : top + 1])[0]
+    assert reason.because[0].feature == "amount"
+    assert reason.score == model.priority(frame[top : top + 1])[0]
+    assert reason.rank_in_reference > 0.9
+
+
+def test_rows_of_weight_0_are_scored_and_not_learned():
+    weight = (np.arange(N) % 3 > 0).astype(float)
+    some = small().partial_fit(X, Y, classes=CLASSES, sample_weight=weight)
+    there = weight > 0
+    only = small().partial_fit(X[there], Y[there], classes=CLASSES)
+    np.testing.assert_array_equal(some.priority(X), only.priority(X))
+
+
+@pytest.mark.parametrize("steps", ["adaptive", "constant"])
+@pytest.mark.parametrize("standardize", [True, False])
+def test_wild_rows_leave_finite_scores(steps, standardize, tmp_path):
+    rng = np.random.default_rng(0)
+    wild = rng.normal(size=(300, 2)) * 10.0 ** rng.integers(-300, 300, size=(300, 2))
+    wild[:10] = 0.0
+    labels = rng.integers(0, 2, 300)
+    model = small(steps=steps, standardize=standardize, learning_rate=10.0)
+    model.partial_fit(wild, labels, CLASSES, sample_weight=10.0 ** rng.integers(-6, 6, 300))
+    assert np.isfinite(model.priority(wild)).all()
+    assert np.isfinite(model.predict_proba(wild)).all()
+    rarefind.save(model, tmp_path / "flow")
+    loaded = rarefind.load(tmp_path / "flow")
+    np.testing.assert_array_equal(loaded.priority(wild), model.priority(wild))
+
+
+def test_a_flow_of_negatives_only_waits_for_its_first_positive():
+    model = small().partial_fit(X, np.zeros(N), classes=CLASSES)
+    assert model.threshold_ == 0.0
+    assert not model.predict(X).any()
+    assert np.isnan(model.progress_.average_precision)
+    model.partial_fit(X, Y)
+    assert model.progress_.average_precision > 0
+
+
+@pytest.mark.parametrize(
+    ("work", "message"),
+    [
+        (lambda m: m.partial_fit(X, Y), "The first rows of a flow need classes"),
+        (lambda m: m.partial_fit(X, Y, classes=[1]), "two classes or more"),
+        (lambda m: m.observe(1, X[:1]), "The first rows of a flow need classes"),
+        (
+            lambda m: m.partial_fit(X, Y, classes=CLASSES).partial_fit(X, Y + 1),
+            "label 2 is none of the classes",
+        ),
+        (
+            lambda m: m.partial_fit(X, Y, classes=CLASSES).partial_fit(X, Y, classes=[0, 2]),
+            "not those of the first call",
+        ),
+        (
+            lambda m: m.partial_fit(X, Y, classes=CLASSES).learn(X, Y[:3]),
+            "3 labels were given for 400 rows",
+        ),
+        (
+            lambda m: m.partial_fit(X, Y, classes=CLASSES).observe([1, 1], X[:2]),
+            "identifier 1 is given twice",
+        ),
+        (
+            lambda m: m.partial_fit(X, Y, classes=CLASSES).observe([1], X[:2]),
+            "1 identifiers were given for 2 rows",
+        ),
+        (
+            lambda m: m.partial_fit(X, Y, classes=CLASSES).observe([1.5], X[:1]),
+            "1.5 is no identifier",
+        ),
+        (
+            lambda m: small(class_weight={7: 1.0}).partial_fit(X, Y, classes=CLASSES),
+            "class_weight names 7",
+        ),
+        (
+            lambda m: small(class_weight={1: -1.0}).partial_fit(X, Y, classes=CLASSES),
+            "below 0",
+        ),
+        (
+            lambda m: OnlineBoostingClassifier().partial_fit(X, Y, classes=[0, 1, 2]),
+            "Only binary classification is supported",
+        ),
+        (
+            lambda m: small(pos_label=1).partial_fit(X, Y, classes=[0, 1, 2]),
+            "pos_label needs two classes",
+        ),
+    ],
+)
+def test_mistakes_are_answered_with_a_sentence(work, message):
+    with pytest.raises(ValueError, match=message):
+        work(small())
+
+
+def test_a_mistake_changes_nothing():
+    model = small().partial_fit(X, Y, classes=CLASSES)
+    model.observe([1, 2], X[:2])
+    before = model.priority(X)
+    for bad, message in (
+        (lambda: model.observe([3, 2], X[:2]), "2 waits for its label already"),
+        (lambda: model.learn_delayed([1, 2], [0, 5]), "label 5 is none"),
+        (lambda: model.learn_delayed([1, 2], [0, 1], [1.0, -1.0]), "Negative"),
+        (lambda: model.partial_fit(X, np.where(np.arange(N) < 399, Y, 9)), "label 9 is none"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            bad()
+    np.testing.assert_array_equal(model.priority(X), before)
+    assert model.n_waiting_ == 2
+    assert model.learn_delayed([1, 2], [0, 1]).all()
+
+
+def test_what_was_not_begun_says_so():
+    for ask in (
+        lambda: small().progress_,
+        lambda: small().alarms_,
+        lambda: small().n_waiting_,
+        lambda: small().learn_delayed(1, 1),
+        lambda: small().learn(X, Y),
+        lambda: small().representation_importance_,
+    ):
+        with pytest.raises(NotFittedError):
+            ask()
