@@ -378,3 +378,61 @@ def test_what_was_not_begun_says_so():
     ):
         with pytest.raises(NotFittedError):
             ask()
+
+
+def exchanged(node, path, change):
+    """Nested tuples with the array at a path exchanged."""
+    name, _, rest = path.partition(".")
+    part = getattr(node, name)
+    return node._replace(**{name: exchanged(part, rest, change) if rest else change(part)})
+
+
+@pytest.mark.parametrize(
+    ("path", "change"),
+    [
+        ("nets.inner", lambda a: a[:, :, :2].copy()),
+        ("nets.outer", lambda a: np.zeros((4, 3, 3))),
+        ("nets.inner_sum", lambda a: a[:1]),
+        ("nets.outer_sum", lambda a: a.astype(np.float32)),
+        ("spaces.drawn", lambda a: a * np.nan),
+        ("spaces.joined", lambda a: a[:, :, :1].copy()),
+        ("votes.weight", lambda a: a[:2]),
+        ("mean", lambda a: a[:1]),
+        ("share", lambda a: np.ones(3)),
+        ("memory.rows", lambda a: np.zeros((5, 1))),
+        ("memory.count", lambda a: a - 1000),
+        ("chance", lambda a: a.astype(float)),
+        ("watch.bins", lambda a: a[:, :10]),
+        ("watch.count", lambda a: a - 10_000),
+        ("watch.alarms", lambda a: a[:3]),
+        ("watch.window.used", lambda a: a + 7),
+        ("watch.window.count", lambda a: a + 1),
+        ("watch.window.total", lambda a: a[:2]),
+    ],
+)
+def test_arrays_that_kernels_cannot_trust_are_refused(path, change, tmp_path):
+    model = small(positive_memory=5).partial_fit(X, Y, classes=CLASSES)
+    model._state = exchanged(model._state, path, change)
+    rarefind.save(model, tmp_path / "flow")
+    with pytest.raises(ValueError, match="does not hold a whole model"):
+        rarefind.load(tmp_path / "flow")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("_next_settling", 0),
+        ("_next_settling", 1e9),
+        ("classes_", np.array([0, 1, 2])),
+        ("classes_", np.array([0])),
+        ("n_features_in_", 2),
+        ("_fresh", (1, 2, 3)),
+        ("_waiting", None),
+    ],
+)
+def test_other_parts_that_cannot_be_are_refused(name, value, tmp_path):
+    model = small().partial_fit(X, Y, classes=CLASSES)
+    setattr(model, name, value)
+    rarefind.save(model, tmp_path / "flow")
+    with pytest.raises(ValueError, match="does not hold a whole model"):
+        rarefind.load(tmp_path / "flow")

@@ -128,12 +128,12 @@ class ONLBClassifier(OnlineClassifier):
     >>> from rarefind.boosting import ONLBClassifier
     >>> from rarefind.data import load_keel
     >>> X, y = load_keel("yeast6")
-    >>> model = ONLBClassifier(random_state=0, pos_label="positive")
+    >>> model = ONLBClassifier(random_state=0)
     >>> for start in range(0, len(X), 100):
     ...     day, labels = X[start : start + 100], y[start : start + 100]
-    ...     _ = model.partial_fit(day, labels, classes=["negative", "positive"])
+    ...     model = model.partial_fit(day, labels, classes=[0, 1])
     >>> round(model.progress_.average_precision, 2)
-    0.2
+    0.38
     """
 
     _many_classes = True

@@ -311,7 +311,7 @@ class OnlineClassifier(RareClassifier):
         check_is_fitted(self)
         plain = identifiers(ids)
         places = self._known_places(np.atleast_1d(np.asarray(y)), len(plain))
-        weight = training_weights(np.empty((len(plain), 0)), places, sample_weight, None)
+        weight = _weights(sample_weight, np.empty((len(plain), 0)), places)
         waited, X, scores = self._waiting.take(plain)
         self._go_on(_Rows(X, places[waited], weight[waited], scores))
         return waited
@@ -455,8 +455,10 @@ class OnlineClassifier(RareClassifier):
         if classes.size == 2:
             self.pos_label_ = choose_positive(classes, np.ones(2, dtype=int), self.pos_label)
 
-    def _known_places(self, y: Array, n: int) -> Ints:
-        labels = column_or_1d(y)
+    def _known_places(self, y: ArrayLike, n: int) -> Ints:
+        labels = np.asarray(y)
+        if labels.ndim != 1:
+            labels = column_or_1d(labels)
         if len(labels) != n:
             raise ValueError(f"{len(labels)} labels were given for {n} rows.")
         codes = np.minimum(np.searchsorted(self.classes_, labels), self.classes_.size - 1)
@@ -468,9 +470,8 @@ class OnlineClassifier(RareClassifier):
         return self._places(codes)
 
     def _learn(self, X: Floats, y: ArrayLike, sample_weight: ArrayLike | None) -> Floats:
-        places = self._known_places(np.asarray(y), len(X))
-        weight = training_weights(X, places, sample_weight, None)
-        return self._go_on(_Rows(X, places, weight))
+        places = self._known_places(y, len(X))
+        return self._go_on(_Rows(X, places, _weights(sample_weight, X, places)))
 
     def _go_on(self, rows: _Rows) -> Floats:
         """Judge and learn rows; settle at rows whose numbers do not depend on the batches."""
@@ -487,7 +488,8 @@ class OnlineClassifier(RareClassifier):
             start += part.size
             if self._state.watch.n_rows == self._next_settling:
                 self._settle()
-        scores[away] = self._scores(rows.X[away])
+        if away.size:
+            scores[away] = self._scores(rows.X[away])
         return scores
 
     def _settle(self) -> None:
@@ -634,6 +636,13 @@ class _Rows(NamedTuple):
         """Some of the rows."""
         known = self.known[rows] if len(self.known) else self.known
         return _Rows(self.X[rows], self.places[rows], self.weight[rows], known)
+
+
+def _weights(sample_weight: ArrayLike | None, X: Floats, places: Ints) -> Floats:
+    # To have scikit-learn see that there are none takes longer than to learn a row.
+    if sample_weight is None:
+        return np.ones(len(X))
+    return training_weights(X, places, sample_weight, None)
 
 
 def _run(

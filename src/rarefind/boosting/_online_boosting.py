@@ -59,10 +59,9 @@ class OnlineBoostingClassifier(OnlineClassifier):
     >>> from rarefind.boosting import OnlineBoostingClassifier
     >>> from rarefind.data import load_keel
     >>> X, y = load_keel("yeast6")
-    >>> model = OnlineBoostingClassifier(random_state=0, pos_label="positive")
-    >>> model = model.partial_fit(X, y, classes=["negative", "positive"])
+    >>> model = OnlineBoostingClassifier(random_state=0).partial_fit(X, y, classes=[0, 1])
     >>> round(model.progress_.average_precision, 2)
-    0.2
+    0.26
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
