@@ -200,6 +200,20 @@ def test_more_epochs_fit_better_on_a_small_table():
     assert often.progress_.average_precision > once.progress_.average_precision
 
 
+def test_a_flow_may_never_fade():
+    model = small(half_life=1e300).partial_fit(X, Y, classes=CLASSES)
+    assert 0 < model.progress_.average_precision <= 1
+
+
+def test_scores_of_waiting_rows_that_are_no_numbers_are_refused(tmp_path):
+    model = small().partial_fit(X, Y, classes=CLASSES)
+    model.observe(["a", "b"], X[:2])
+    model._waiting._scores[:] = np.nan
+    rarefind.save(model, tmp_path / "flow")
+    with pytest.raises(ValueError, match="rows that wait are not rows of this model"):
+        rarefind.load(tmp_path / "flow")
+
+
 @pytest.mark.parametrize("policy", ["relearn", "restart"])
 def test_drift_raises_an_alarm_and_the_policy_acts(policy):
     rng = np.random.default_rng(3)

@@ -140,7 +140,7 @@ class ONLBClassifier(OnlineClassifier):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **OnlineClassifier._shared_constraints,
         "n_representations": [Interval(Integral, 2, 10_000, closed="both")],
-        "mixing_rate": [Interval(Real, 0, None, closed="left")],
+        "mixing_rate": [Interval(Real, 0, 1e6, closed="both")],
         "target": [StrOptions(set(_AIMS))],
         "jitter": [Interval(Real, 0, None, closed="left")],
     }

@@ -81,7 +81,7 @@ class OnlineClassifier(RareClassifier):
     _shared_constraints: ClassVar[dict[str, Any]] = {
         "n_estimators": [Interval(Integral, 1, 10_000, closed="both")],
         "hidden": [Interval(Integral, 1, 10_000, closed="both")],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "learning_rate": [Interval(Real, 0, 1e6, closed="right")],
         "steps": [StrOptions({"adaptive", "constant"})],
         "standardize": ["boolean"],
         "class_weight": [StrOptions({"balanced"}), dict, None],

@@ -16,7 +16,7 @@ class Waiting:
 
     def __init__(self, n_features: int, n_scores: int) -> None:
         self._rows = np.empty((0, n_features))
-        self._scores = np.empty((0, n_scores))
+        self._scores = np.zeros((0, n_scores))
         self._slots: OrderedDict[Hashable, int] = OrderedDict()
         self._free: list[int] = []
 
@@ -27,8 +27,9 @@ class Waiting:
         return identifier in self._slots
 
     def is_of(self, n_features: int, n_scores: int) -> bool:
-        """Whether its rows have so many columns and scores."""
-        return (self._rows.shape[1], self._scores.shape[1]) == (n_features, n_scores)
+        """Whether its rows have so many columns and scores, and scores are numbers."""
+        sizes = self._rows.shape[1], self._scores.shape[1]
+        return sizes == (n_features, n_scores) and bool(np.isfinite(self._scores).all())
 
     def put(self, ids: list[Any], rows: Floats, scores: Floats) -> None:
         """Let rows wait; none of the identifiers waits already."""

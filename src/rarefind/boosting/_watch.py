@@ -72,10 +72,9 @@ class Watch(NamedTuple):
         score = bin_score(np.concatenate(used))
         weight = np.concatenate([negative[used[0]], positive[used[1]]])
         is_positive = np.arange(score.size) >= used[0].size
-        # Of n rows with weights r^i that is (Σr^i)²/Σr^2i.
-        fade = 2.0 ** (-1 / half_life)
-        n = min(self.n_rows, 1_000_000_000)
-        worth = (1 - fade**n) * (1 + fade) / ((1 - fade) * (1 + fade**n)) if n else 0.0
+        # Of n rows with weights r^i that is (Σr^i)²/Σr^2i = (1 − r^n)(1 + r)/((1 − r)(1 + r^n)).
+        rate = np.log(2) / half_life
+        worth = np.tanh(self.n_rows * rate / 2) / np.tanh(rate / 2)
         return score, is_positive, weight * (worth / (weight.sum() or 1.0))
 
 
@@ -86,9 +85,9 @@ def bin_score(number: Ints) -> Floats:
 
 @reordering_kernel
 def bin_of(score: float) -> int:
-    """The bin of a score."""
+    """The bin of a score; what is no number has the lowest."""
     place = (np.arcsinh(score) / _FARTHEST + 1) / 2 * N_BINS
-    return int(min(max(place, 0.0), N_BINS - 1.0))
+    return int(min(place, N_BINS - 1.0)) if place > 0 else 0
 
 
 @reordering_kernel
