@@ -46,6 +46,7 @@ def make_settings(**given):
         "growth": 2 ** (1 / 20),
         "delta": 0.002,
         "on_drift": RECORD,
+        "threshold": -1.0,
     }
     return Settings(**usual | given)
 
@@ -120,8 +121,11 @@ class NaiveFlow:
 
     def take(self, row, code, weight, known, learning, watching):
         score, shown = self.score(self.stand(row))
-        score = score if known is None else known
-        alarm = watching and self.judge(score, shown, code, weight)
+        score = score if known is None else known[: self.outputs]
+        alert = score[0] >= self.given.threshold
+        if known is not None and len(known) > self.outputs:
+            alert = known[-1] > 0
+        alarm = watching and self.judge(score, alert, shown, code, weight)
         if learning:
             self.learn(self.stand(row), code, weight)
             self.follow(row, weight)
@@ -132,12 +136,13 @@ class NaiveFlow:
         return score
 
     def stand(self, row):
+        row = np.where(np.isnan(row), self.state.mean, row)
         x = np.clip(row, -1e6, 1e6)
         if self.given.standardize:
             spread = self.state.spread
             x = (row - self.state.mean) / np.sqrt(np.where(spread > 0, spread, np.inf))
             x = np.clip(x, -8, 8)
-        return np.append(np.where(np.isnan(row), 0.0, x), 1.0)
+        return np.append(x, 1.0)
 
     def listen(self, x):
         hidden = np.tanh(self.nets.inner @ x)
@@ -158,22 +163,24 @@ class NaiveFlow:
         shown = self.spaces.joined[0] * np.maximum(z, 0)
         return self.start + shown.sum(axis=1), shown
 
-    def judge(self, score, shown, code, weight):
+    def judge(self, score, alert, shown, code, weight):
         watch = self.state.watch
         own = watch.gain[0] * weight
         watch.shown[:] += own * np.abs(shown)
         if self.outputs == 1:
             place = int(np.clip((np.arcsinh(score[0]) / 10 + 1) / 2 * N_BINS, 0, N_BINS - 1))
-            bins, worse = watch.bins[int(code == 1)], False
+            watch.bins[int(code == 1), place] += own
+            watch.decided[int(code == 1), int(alert)] += own
+            worse = False
             if code == 1:
                 over, found = watch.bins[:, place:].sum(axis=1) - watch.bins[:, place] / 2
-                term = (found + own) / (found + own + over)
+                found += own / 2  # the row itself is whole in it
+                term = found / (found + over)
                 worse = adwin_add(watch.window, term, self.given.delta) < 0
         else:
-            place, wrong = 0, float(score.argmax() != code)
-            bins = watch.bins[int(wrong)]
-            worse = adwin_add(watch.window, wrong, self.given.delta) > 0
-        bins[place] += own
+            wrong = score.argmax() != code
+            watch.decided[0, int(wrong)] += own
+            worse = adwin_add(watch.window, float(wrong), self.given.delta) > 0
         watch.gain[:] = watch.gain[0] * self.given.growth, watch.gain[1] + own
         watch.count[0] += 1
         if worse:
@@ -216,7 +223,7 @@ class NaiveFlow:
             residual = weight * residuals[1][:, None]
             by_joined += residual * np.maximum(z, 0) / len(said)
             step(drawn[t], drawn_sum[t], residual * joined * h[:, None], self.given.mixing, z > 0)
-            self.teach(t, x, hidden[t], np.clip(weight * pull, -10, 10))
+            self.teach(t, x, hidden[t], np.clip(weight * pull, -1e4, 1e4))
         step(joined, joined_sum, by_joined, self.given.mixing)
 
     def teach(self, t, x, hidden, pull):
@@ -282,7 +289,7 @@ def split_mix(state):
     return state, z ^ (z >> 31)
 
 
-def step(weights, sums, pull, pace, where=True, most=10.0):
+def step(weights, sums, pull, pace, where=True, most=1e4):
     """Move weights along their pulls, where they may move."""
     pull = np.clip(pull, -most, most)
     if pace.adaptive:
@@ -341,7 +348,8 @@ def test_the_loop_is_that_of_plain_python(data):
         X /= 100
     known = NOTHING_KNOWN
     if draw(st.booleans(), "known"):
-        known = rng.normal(size=(len(X), state.nets.outer.shape[1]))
+        more = draw(st.booleans(), "decided")
+        known = rng.normal(size=(len(X), state.nets.outer.shape[1] + more))
     learning, watching = draw(st.sampled_from([(True, True), (True, False), (False, True)]), "what")
     check_same(state, fresh, given, (X, codes, weight), known, learning, watching)
 

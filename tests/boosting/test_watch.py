@@ -33,7 +33,7 @@ def growth_of(half_life):
 def watched(stream, half_life):
     watch = Watch.start(1, 2)
     for score, positive, weight in stream:
-        watch_score(watch, score, positive, weight, growth_of(half_life), DELTA)
+        watch_score(watch, score, score > 0, positive, weight, growth_of(half_life), DELTA)
     return watch
 
 
@@ -138,11 +138,12 @@ def test_the_weights_of_rows_may_grow_without_end(rows):
     for i, s in enumerate(score):
         own = growth ** (-i)
         watch.shown[:] += watch.gain[0] * own
-        watch_score(watch, s, i % 3 == 0, own, growth, DELTA)
-        watch_score(plain, s, i % 3 == 0, 1.0, 1.0, DELTA)
+        watch_score(watch, s, s > 0, i % 3 == 0, own, growth, DELTA)
+        watch_score(plain, s, s > 0, i % 3 == 0, 1.0, 1.0, DELTA)
     assert watch.gain[0] <= 1e100
     np.testing.assert_allclose(watch.bins / watch.gain[1], plain.bins / rows, rtol=1e-9)
     np.testing.assert_allclose(watch.shown / watch.gain[1], 1.0, rtol=1e-9)
+    np.testing.assert_allclose(watch.decided / watch.gain[1], plain.decided / rows, rtol=1e-9)
     assert watch.window.mean == pytest.approx(plain.window.mean)
     for now, then in zip(watch.scores(1e9), plain.scores(1e9), strict=True):
         np.testing.assert_allclose(now, then, rtol=1e-9)
@@ -199,7 +200,7 @@ def half_right(n, seed, right):
 def alarms_of(stream, delta=DELTA):
     """The numbers of rows after which it was said that the list has become worse."""
     watch = Watch.start(1, 2)
-    worse = [watch_score(watch, *row, growth_of(2000.0), delta) for row in stream]
+    worse = [watch_score(watch, row[0], True, *row[1:], growth_of(2000.0), delta) for row in stream]
     found = 1 + np.flatnonzero(worse)
     np.testing.assert_array_equal(watch.latest_alarms(), found[-N_ALARMS:])
     assert watch.n_alarms == found.size
@@ -240,8 +241,8 @@ def test_the_error_is_that_of_fading_rows(rows, half_life):
         watch_error(watch, wrong, weight, growth_of(half_life), DELTA)
     by = [w * 0.5 ** ((len(rows) - 1 - i) / half_life) for i, (_, w) in enumerate(rows)]
     expected = np.average([wrong for wrong, _ in rows], weights=by)
-    assert watch.bins[1, 0] / watch.gain[1] == pytest.approx(expected, rel=1e-9, abs=1e-12)
-    assert watch.bins.sum() == pytest.approx(watch.gain[1])
+    assert watch.decided[0, 1] / watch.gain[1] == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    assert watch.decided.sum() == pytest.approx(watch.gain[1])
     assert watch.n_rows == len(rows)
     assert watch.window.mean == pytest.approx(np.mean([wrong for wrong, _ in rows]))
 

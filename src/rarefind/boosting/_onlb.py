@@ -137,12 +137,13 @@ class ONLBClassifier(OnlineClassifier):
     """
 
     _many_classes = True
+    _fixed = (*OnlineClassifier._fixed, "n_representations")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **OnlineClassifier._shared_constraints,
         "n_representations": [Interval(Integral, 2, 10_000, closed="both")],
         "mixing_rate": [Interval(Real, 0, 1e6, closed="both")],
         "target": [StrOptions(set(_AIMS))],
-        "jitter": [Interval(Real, 0, None, closed="left")],
+        "jitter": [Interval(Real, 0, 1e3, closed="both")],
     }
 
     def __init__(
@@ -217,8 +218,8 @@ class ONLBClassifier(OnlineClassifier):
     def _method(self) -> int:
         return SPACES
 
-    def _n_spaces(self) -> int:
-        return self.n_representations
+    def _space_sizes(self) -> tuple[int, float]:
+        return self.n_representations, float(self.jitter)
 
     def _own_settings(self) -> dict[str, Any]:
         return {
