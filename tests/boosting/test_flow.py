@@ -257,7 +257,7 @@ class NaiveFlow:
         if code == 1:
             rows[count[0] % len(rows)] = row
             count[0] += 1
-        elif count[0] and self.random() < self.given.replay:
+        elif count[0] and self.state.share[1] < 0.1 and self.random() < self.given.replay:
             n = min(count[0], len(rows))
             latest_first = [rows[k % len(rows)] for k in range(count[0] - 1, count[0] - n - 1, -1)]
             again = latest_first[int(self.random() ** 2 * n)]

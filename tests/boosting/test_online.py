@@ -30,6 +30,7 @@ def small(**params):
 FLOWS = [
     small(),
     small(positive_memory=7, replay=0.5, half_life=50.0),
+    small(positive_memory=0),
     small(class_weight="balanced", steps="constant", target="residual", standardize=False),
     small(class_weight={1: 3.0}, target="slope", on_drift="restart", delta=0.5, threshold=0.3),
     small(on_drift="relearn", delta=0.5, threshold=None),

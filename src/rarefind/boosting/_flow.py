@@ -24,6 +24,8 @@ _FARTHEST, _FARTHEST_RAW = 8.0, 1e6
 _LARGEST = 1e150
 # No class is taken to be rarer.
 _RAREST = 1e-9
+# Where this share of the rows is positive, positives come often enough by themselves.
+COMMON = 0.1
 
 
 class Memory(NamedTuple):
@@ -111,7 +113,7 @@ def flow(
         if len(kept) and codes[i] == 1:
             kept[n_kept[0] % len(kept)] = X[i]
             n_kept[0] += 1
-        elif len(kept) and n_kept[0] and _draw(chance) < settings.replay:
+        elif n_kept[0] and share[1] < COMMON and _draw(chance) < settings.replay:
             row = kept[_recall(_draw(chance), n_kept[0], len(kept))]
             _stand(row, mean, spread, settings.standardize, x)
             _score(x, nets, spaces, votes, share, settings, hidden, said, shown, score)

@@ -63,8 +63,8 @@ _POLICIES = {"record": RECORD, "relearn": RELEARN, "restart": RESTART}
 class Progress(NamedTuple):
     """How a flow goes: progressive validation, in which a row fades by half in ``half_life`` rows.
 
-    Precision, recall and alerts are those of decisions at ``threshold_``. With more than two
-    classes only the error is known.
+    Precision, recall, alerts and error are those of the decisions as they were made, by the
+    threshold of the time. With more than two classes only the error is known.
     """
 
     n_rows: int
@@ -371,7 +371,7 @@ class OnlineClassifier(RareClassifier):
 
     @property
     def progress_(self) -> Progress:
-        """Progressive validation, the latest rows first."""
+        """Progressive validation, in which later rows count more."""
         check_is_fitted(self)
         watch = self._state.watch
         many = self.classes_.size > 2
