@@ -35,6 +35,7 @@ bench: $(VENV)/.bench
 	$(PY) benchmarks/boosting.py
 	$(PY) benchmarks/boosting_speed.py
 	$(PY) benchmarks/nlb.py
+	$(PY) benchmarks/flows.py
 	$(PY) benchmarks/search.py
 	$(PY) benchmarks/data.py
 
