@@ -44,9 +44,8 @@ for ax, (name, (X, y)) in zip(axes, flows.items(), strict=True):
     X, y = X[order], y[order]
     for method, model in models.items():
         model = clone(model)
-        model.partial_fit(X[:1], y[:1], classes=[False, True])
-        wrong = (model.learn(X[1:], y[1:]) >= 0) != y[1:]
-        error = np.cumsum(wrong) / np.arange(1, len(y))
+        wrong = (model.learn(X, y, classes=[False, True]) >= 0) != y
+        error = np.cumsum(wrong) / np.arange(1, len(y) + 1)
         ax.plot(error, label=f"{method}: {error[-1]:.3f}", lw=2 if method == "ONLB" else 1)
     ax.set(title=name, xlabel="rows", ylabel="share of wrong rows so far", ylim=(0, 3 * error[-1]))
     ax.legend(fontsize=8)

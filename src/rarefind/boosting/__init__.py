@@ -3,6 +3,7 @@
 from rarefind.boosting._lambda_mart import LambdaMARTClassifier
 from rarefind.boosting._nlb import NLBClassifier
 from rarefind.boosting._onlb import ONLBClassifier
+from rarefind.boosting._online import Progress
 from rarefind.boosting._online_boosting import OnlineBoostingClassifier
 from rarefind.boosting._rank_boost import RankBoostClassifier
 from rarefind.boosting._sgbap import SGBAPClassifier
@@ -12,6 +13,7 @@ __all__ = [
     "NLBClassifier",
     "ONLBClassifier",
     "OnlineBoostingClassifier",
+    "Progress",
     "RankBoostClassifier",
     "SGBAPClassifier",
 ]

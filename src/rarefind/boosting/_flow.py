@@ -24,6 +24,8 @@ _FARTHEST, _FARTHEST_RAW = 8.0, 1e6
 _LARGEST = 1e150
 # No class is taken to be rarer.
 _RAREST = 1e-9
+# Where this share of the rows is positive, positives come often enough by themselves.
+COMMON = 0.1
 
 
 class Memory(NamedTuple):
@@ -65,6 +67,7 @@ class Settings(NamedTuple):
     growth: float  # of the weight of rows in the watch
     delta: float
     on_drift: int
+    threshold: float
 
 
 @reordering_kernel
@@ -81,8 +84,9 @@ def flow(
 ) -> Floats:
     """Scores of the rows, each before it is judged (if ``watching``) and learned (if ``learning``).
 
-    Rows whose scores are ``known``, because they came earlier, are judged by those. Weights are
-    above 0. After a drift the learners may begin again as ``fresh`` ones.
+    Rows whose scores are ``known``, because they came earlier, are judged by those, and by the
+    decision then, if it is there as one more column. Weights are above 0. After a drift the
+    learners may begin again as ``fresh`` ones.
     """
     # Unpacked once: reading an array off a tuple for every row costs more than the work on it.
     nets, spaces, votes, mean, spread, filled, share, total, memory, chance, watch = state
@@ -96,8 +100,11 @@ def flow(
     for i in range(n):
         _stand(X[i], mean, spread, settings.standardize, x)
         _score(x, nets, spaces, votes, share, settings, hidden, said, shown, score)
-        scores[i] = known[i] if len(known) else score
-        alarm = watching and _judge(scores[i], codes[i], weight[i], shown, watch, settings)
+        scores[i] = known[i, :outputs] if len(known) else score
+        alert = scores[i, 0] >= settings.threshold
+        if len(known) and known.shape[1] > outputs:
+            alert = known[i, outputs] > 0
+        alarm = watching and _judge(scores[i], alert, codes[i], weight[i], shown, watch, settings)
         if not learning:
             continue
         _learn(x, codes[i], weight[i], hidden, said, nets, spaces, votes, share, settings)
@@ -106,7 +113,7 @@ def flow(
         if len(kept) and codes[i] == 1:
             kept[n_kept[0] % len(kept)] = X[i]
             n_kept[0] += 1
-        elif len(kept) and n_kept[0] and _draw(chance) < settings.replay:
+        elif n_kept[0] and share[1] < COMMON and _draw(chance) < settings.replay:
             row = kept[_recall(_draw(chance), n_kept[0], len(kept))]
             _stand(row, mean, spread, settings.standardize, x)
             _score(x, nets, spaces, votes, share, settings, hidden, said, shown, score)
@@ -125,7 +132,9 @@ def _stand(row: Floats, mean: Floats, spread: Floats, standardize: bool, x: Floa
         if standardize:
             value = (value - mean[c]) / np.sqrt(spread[c]) if spread[c] > 0 else 0.0
             farthest = _FARTHEST
-        x[c] = 0.0 if np.isnan(row[c]) else min(max(value, -farthest), farthest)
+        if np.isnan(value):
+            value = 0.0 if standardize else mean[c]
+        x[c] = min(max(value, -farthest), farthest)
 
 
 @reordering_kernel
@@ -161,7 +170,13 @@ def _score(
 
 @reordering_kernel
 def _judge(
-    score: Floats, code: int, weight: float, shown: Floats, watch: Watch, settings: Settings
+    score: Floats,
+    alert: bool,
+    code: int,
+    weight: float,
+    shown: Floats,
+    watch: Watch,
+    settings: Settings,
 ) -> bool:
     """Whether the flow has become worse, by the score of a row before it is learned."""
     own, sums = watch.gain[0] * weight, watch.shown
@@ -170,7 +185,7 @@ def _judge(
             sums[j, p] += own * abs(shown[j, p])
     growth, delta = settings.growth, settings.delta
     if score.size == 1:
-        return watch_score(watch, score[0], code == 1, weight, growth, delta)
+        return watch_score(watch, score[0], alert, code == 1, weight, growth, delta)
     return watch_error(watch, score.argmax() != code, weight, growth, delta)
 
 

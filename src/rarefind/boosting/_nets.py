@@ -17,8 +17,9 @@ import numpy as np
 from rarefind._numba import reordering_kernel
 from rarefind._typing import Floats
 
-# One row pulls no harder than this: a weight of a thousand would throw a net away.
-HARDEST_PULL = 10.0
+# One row pulls no harder than this, so that weights stay numbers. It must be far above what rows
+# do: if rare rows were held back and the many others not, these would drag the weights along.
+HARDEST_PULL = 1e4
 _TINY = 1e-8
 
 

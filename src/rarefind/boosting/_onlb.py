@@ -57,17 +57,18 @@ class ONLBClassifier(OnlineClassifier):
         it, bring them to such a scale yourself.
     class_weight : {"balanced"}, dict or None, default=None
         Weights of the classes: by label, or what gives them equal weight so far.
-    positive_memory : int, default=0
-        The number of latest positives that are kept to be learned again. Two classes only.
-    replay : float, default=0.1
+    positive_memory : int, default=1000
+        The number of latest positives that are kept, to be learned again while less than a tenth
+        of the rows is positive. Of two classes only; 0 keeps none.
+    replay : float, default=0.03
         The chance that after a negative one of these is learned again; older ones more seldom.
     half_life : float, default=20000
         In so many rows the scores of rows fade by half in what is derived from them.
     on_drift : {"record", "relearn", "restart"}, default="record"
         What an alarm does: nothing more than be recorded; make adaptive steps long again; or start
-        the nets and weights anew.
+        the nets and their weights anew, while means, remembered positives and scores stay.
     delta : float, default=0.002
-        Risk of a false alarm, of ADWIN [2]_.
+        Risk of a false alarm, of ADWIN [2]_, which looks at each 32nd positive.
     max_waiting : int, default=100000
         Most rows that wait for labels; beyond them the oldest go.
     overflow : {"forget", "negative"}, default="forget"
@@ -94,14 +95,14 @@ class ONLBClassifier(OnlineClassifier):
     Attributes
     ----------
     progress_ : Progress
-        Progressive validation: average precision, and precision, recall, alerts and error at the
-        threshold.
+        Progressive validation: average precision of the scores, and precision, recall, alerts and
+        error of the decisions, as they were when the rows came.
     alarms_ : ndarray
         The number of rows learned at each of the latest 100 alarms.
     n_waiting_, n_forgotten_ : int
         Rows that wait for their labels, and rows that were waiting too long.
     threshold_, value_ : float
-        The threshold, and what it was worth.
+        The threshold, and what it is worth on the scores that it was chosen on.
     classes_, pos_label_, n_features_in_, feature_names_in_
         As everywhere.
 
@@ -133,16 +134,17 @@ class ONLBClassifier(OnlineClassifier):
     ...     day, labels = X[start : start + 100], y[start : start + 100]
     ...     model = model.partial_fit(day, labels, classes=[0, 1])
     >>> round(model.progress_.average_precision, 2)
-    0.38
+    0.43
     """
 
     _many_classes = True
+    _fixed = (*OnlineClassifier._fixed, "n_representations")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **OnlineClassifier._shared_constraints,
         "n_representations": [Interval(Integral, 2, 10_000, closed="both")],
-        "mixing_rate": [Interval(Real, 0, None, closed="left")],
+        "mixing_rate": [Interval(Real, 0, 1e6, closed="both")],
         "target": [StrOptions(set(_AIMS))],
-        "jitter": [Interval(Real, 0, None, closed="left")],
+        "jitter": [Interval(Real, 0, 1e3, closed="both")],
     }
 
     def __init__(
@@ -158,8 +160,8 @@ class ONLBClassifier(OnlineClassifier):
         jitter: float = 0.3,
         standardize: bool = True,
         class_weight: Any = None,
-        positive_memory: int = 0,
-        replay: float = 0.1,
+        positive_memory: int = 1000,
+        replay: float = 0.03,
         half_life: float = 20_000,
         on_drift: str = "record",
         delta: float = 0.002,
@@ -204,12 +206,14 @@ class ONLBClassifier(OnlineClassifier):
     def representation_correlation_(self) -> Floats:
         """Correlations of the representations' weights over the nets, (P, P) or for all classes."""
         check_is_fitted(self)
+        if self.n_estimators < 2:
+            raise AttributeError("Weights of one net have no correlation.")
         drawn = self._state.spaces.drawn
         return np.corrcoef(drawn.reshape(len(drawn), -1), rowvar=False)
 
     @property
     def representation_importance_(self) -> Floats:
-        """What each representation added to scores of rows not yet learned, without its sign."""
+        """What each representation added to the score of a row at its turn, without the sign."""
         check_is_fitted(self)
         watch = self._state.watch
         return watch.shown.ravel() / (watch.gain[1] or 1.0)
@@ -217,8 +221,8 @@ class ONLBClassifier(OnlineClassifier):
     def _method(self) -> int:
         return SPACES
 
-    def _n_spaces(self) -> int:
-        return self.n_representations
+    def _space_sizes(self) -> tuple[int, float]:
+        return self.n_representations, float(self.jitter)
 
     def _own_settings(self) -> dict[str, Any]:
         return {

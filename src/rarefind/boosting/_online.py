@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -11,7 +12,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy.special import expit, softmax
 from sklearn.base import _fit_context
-from sklearn.utils import check_random_state, column_or_1d
+from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -20,7 +21,6 @@ from rarefind._labels import choose_positive
 from rarefind._sklearn_compat import report_progress, with_callbacks
 from rarefind._typing import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.base import RareClassifier
-from rarefind.boosting._adwin import BUCKETS
 from rarefind.boosting._base import as_reasons
 from rarefind.boosting._flow import (
     MEMORY,
@@ -32,6 +32,7 @@ from rarefind.boosting._flow import (
     State,
     flow,
 )
+from rarefind.boosting._flow_file import refuse_malformed
 from rarefind.boosting._linear_flows import Votes
 from rarefind.boosting._nets import Nets, Pace
 from rarefind.boosting._spaces import Spaces
@@ -50,6 +51,10 @@ _ENOUGH_ROWS = 20_000
 _BLOCK = 10_000
 # The threshold and the probabilities are set anew after a tenth more rows, between these numbers.
 _SOONEST, _LATEST = 20, 5000
+# A weight of a row is no larger, so that sums of them are numbers.
+_HEAVIEST = 1e50
+# A risk of false alarms at which there are none.
+_NEVER = 1e-300
 # Squared pulls fade as fast as the rest.
 KEEP = 1 - 1 / MEMORY
 _POLICIES = {"record": RECORD, "relearn": RELEARN, "restart": RESTART}
@@ -58,8 +63,8 @@ _POLICIES = {"record": RECORD, "relearn": RELEARN, "restart": RESTART}
 class Progress(NamedTuple):
     """How a flow goes: progressive validation, in which a row fades by half in ``half_life`` rows.
 
-    Precision, recall and alerts are those of decisions at ``threshold_``. With more than two
-    classes only the error is known.
+    Precision, recall, alerts and error are those of the decisions as they were made, by the
+    threshold of the time. With more than two classes only the error is known.
     """
 
     n_rows: int
@@ -78,10 +83,18 @@ class OnlineClassifier(RareClassifier):
     """
 
     _takes_holes = True
+    #: Parameters that cannot change while a flow goes on.
+    _fixed: ClassVar[tuple[str, ...]] = (
+        "n_estimators",
+        "hidden",
+        "standardize",
+        "positive_memory",
+        "pos_label",
+    )
     _shared_constraints: ClassVar[dict[str, Any]] = {
         "n_estimators": [Interval(Integral, 1, 10_000, closed="both")],
         "hidden": [Interval(Integral, 1, 10_000, closed="both")],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "learning_rate": [Interval(Real, 0, 1e6, closed="right")],
         "steps": [StrOptions({"adaptive", "constant"})],
         "standardize": ["boolean"],
         "class_weight": [StrOptions({"balanced"}), dict, None],
@@ -138,8 +151,8 @@ class OnlineClassifier(RareClassifier):
         """Settings of the subclass."""
 
     @abstractmethod
-    def _n_spaces(self) -> int:
-        """The number of representations of a class."""
+    def _space_sizes(self) -> tuple[int, float]:
+        """The number of representations of a class, and the noise in their first weights."""
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
@@ -171,8 +184,15 @@ class OnlineClassifier(RareClassifier):
         -------
         self
         """
-        metric_of_counts(self.metric)
+        with self._whole_or_not():
+            self._fit(X, y, sample_weight, groups)
+        return self
+
+    def _fit(
+        self, X: Table, y: ArrayLike, sample_weight: ArrayLike | None, groups: ArrayLike | None
+    ) -> None:
         X, codes = self._start_fit(X, y, self.pos_label)
+        check_consistent_length(X, groups)
         weight = training_weights(X, codes, sample_weight, None)
         used = weight > 0
         if np.unique(codes[used]).size < self.classes_.size:
@@ -185,6 +205,7 @@ class OnlineClassifier(RareClassifier):
             groups = np.asarray(groups)[used]
         rows = _Rows(X[used], self._places(codes[used]), weight[used] / weight[used].mean())
         self._begin()
+        self._refuse_changes()
         epochs = self.epochs
         if epochs == "auto":
             epochs = max(1, _ENOUGH_ROWS // len(rows.places))
@@ -194,16 +215,20 @@ class OnlineClassifier(RareClassifier):
                 for start in starts:
                     self._go_on(rows.take(slice(start, start + _BLOCK)))
                     step()
-        else:
-            folds = self._folds(rows, used, groups)
-            steps = epochs * (1 + len(folds))
-            with report_progress(self, "epochs", steps, X, codes, self.verbose) as step:
-                held = [self._held_out(rows, *fold, epochs, step) for fold in folds]
-                _learn_epochs(self._state, self._fresh, self._settings(), rows, epochs, step)
-            for part in held:
-                _run(part, self._state, self._fresh, self._settings(), watching=True)
+            self._settle()
+            return
+        settings = self._settings()
+        folds = self._folds(rows, used, groups)
+        steps = epochs * (1 + len(folds))
+        with report_progress(self, "epochs", steps, X, codes, self.verbose) as step:
+            held = [self._held_out(rows, *fold, epochs, step) for fold in folds]
+            _learn_epochs(self._state, self._fresh, settings, rows, epochs, step)
+        # All rows of a table are of one time: none fades, and no fold is a drift.
+        settings = settings._replace(growth=1.0, delta=_NEVER)
+        for part in held:
+            _run(part, self._state, self._fresh, settings, watching=True)
         self._settle()
-        return self
+        self._decide_in_hindsight()
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(
@@ -231,16 +256,22 @@ class OnlineClassifier(RareClassifier):
         -------
         self
         """
-        X = self._next_rows(X, classes)
-        self._learn(X, y, sample_weight)
+        self._learn(X, y, classes, sample_weight)
         return self
 
-    def learn(self, X: Table, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Floats:
+    @_fit_context(prefer_skip_nested_validation=True)
+    def learn(
+        self,
+        X: Table,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Floats:
         """Go on with the next rows, and tell the score each had before it was learned.
 
         Parameters
         ----------
-        X, y, sample_weight
+        X, y, classes, sample_weight
             As in :meth:`partial_fit`.
 
         Returns
@@ -248,7 +279,7 @@ class OnlineClassifier(RareClassifier):
         ndarray of shape (n,)
             Priorities; of shape (n, n_classes) with more than two classes.
         """
-        return self._shown(self._learn(self._checked(X), y, sample_weight))
+        return self._shown(self._learn(X, y, classes, sample_weight))
 
     @_fit_context(prefer_skip_nested_validation=True)
     def observe(self, ids: Any, X: Table, classes: ArrayLike | None = None) -> Floats:
@@ -272,23 +303,32 @@ class OnlineClassifier(RareClassifier):
             Priorities; of shape (n, n_classes) with more than two classes.
         """
         plain = identifiers(ids)
-        X = self._next_rows(X, classes)
-        if len(plain) != len(X):
-            raise ValueError(f"{len(plain)} identifiers were given for {len(X)} rows.")
-        for one in plain:
-            if one in self._waiting:
-                raise ValueError(f"A row with the identifier {one!r} waits for its label already.")
+        if not plain and hasattr(self, "_state") and len(X) == 0:
+            return self._shown(np.empty((0, self._n_scores())))  # a day without rows
+        with self._whole_or_not():
+            X = self._next_rows(X, classes)
+            if len(plain) != len(X):
+                raise ValueError(f"{len(plain)} identifiers were given for {len(X)} rows.")
+            for one in plain:
+                if one in self._waiting:
+                    raise ValueError(
+                        f"A row with the identifier {one!r} waits for its label already."
+                    )
+            self._refuse_changes()
         scores = self._scores(X)
-        self._waiting.put(plain, X, scores)
+        alerts = scores[:, :1] >= self.threshold_
+        self._waiting.put(plain, X, np.hstack([scores, alerts]))
         too_many = len(self._waiting) - self.max_waiting
         if too_many > 0:
             old, known = self._waiting.take_oldest(too_many)
-            self.n_forgotten_ += too_many
             if self.overflow == "negative":
                 places = np.zeros(too_many, dtype=np.intp)
                 self._go_on(_Rows(old, places, np.ones(too_many), known))
+            else:
+                self.n_forgotten_ += too_many
         return self._shown(scores)
 
+    @_fit_context(prefer_skip_nested_validation=True)
     def learn_delayed(
         self, ids: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Bools:
@@ -311,7 +351,8 @@ class OnlineClassifier(RareClassifier):
         check_is_fitted(self)
         plain = identifiers(ids)
         places = self._known_places(np.atleast_1d(np.asarray(y)), len(plain))
-        weight = _weights(sample_weight, np.empty((len(plain), 0)), places)
+        weight = _weights(sample_weight, len(plain))
+        self._refuse_changes()
         waited, X, scores = self._waiting.take(plain)
         self._go_on(_Rows(X, places[waited], weight[waited], scores))
         return waited
@@ -330,37 +371,35 @@ class OnlineClassifier(RareClassifier):
 
     @property
     def progress_(self) -> Progress:
-        """Progressive validation, the latest rows first."""
+        """Progressive validation, in which later rows count more."""
         check_is_fitted(self)
         watch = self._state.watch
-        if self.classes_.size > 2:
-            error = float(watch.bins[1, 0] / watch.gain[1]) if watch.n_rows else np.nan
-            return Progress(watch.n_rows, np.nan, np.nan, np.nan, np.nan, error)
+        many = self.classes_.size > 2
+        (tn, fp), (fn, tp) = watch.decided.copy()
         score, positive, weight = watch.scores(self.half_life)
-        if not positive.any() or positive.all():
-            return Progress(watch.n_rows, np.nan, np.nan, np.nan, np.nan, np.nan)
-        alert = score >= self.threshold_
-        alerts, hits = float(weight[alert].sum()), float(weight[alert & positive].sum())
-        total = float(weight[positive].sum())
+        one_class = many or not positive.any() or positive.all()
         return Progress(
             watch.n_rows,
-            average_precision(positive, score, sample_weight=weight),
-            hits / alerts if alerts else np.nan,
-            hits / total,
-            alerts / float(weight.sum()),
-            (alerts - hits + total - hits) / float(weight.sum()),
+            np.nan if one_class else average_precision(positive, score, sample_weight=weight),
+            np.nan if many else _share(tp, fp),
+            np.nan if many else _share(tp, fn),
+            np.nan if many else _share(tp + fp, tn + fn),
+            _share(fp + fn, tn + tp),
         )
 
     def _begin(self) -> None:
         """A state that has learned nothing, for the classes and columns that are known by now."""
+        if self.overflow == "negative" and self.classes_.size > 2:
+            raise ValueError("overflow='negative' needs two classes: which are the negatives?")
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         n_classes = self.classes_.size
         outputs = 1 if n_classes == 2 else n_classes
         rng = np.random.default_rng(seed)
         self._fresh = self._draw(rng, outputs)
         self._state = _copy(self._draw_state(self._fresh, seed, outputs))
-        self._waiting = Waiting(self.n_features_in_, outputs)
+        self._waiting = Waiting(self.n_features_in_, outputs + 1)  # and the decision
         self.n_forgotten_ = 0
+        self._begun = {name: getattr(self, name) for name in self._fixed}
         self._calibration: BetaCalibration | None = None
         self.threshold_ = 0.0 if self.threshold in (None, "auto") else float(self.threshold)
         self.value_ = np.nan
@@ -369,8 +408,7 @@ class OnlineClassifier(RareClassifier):
     def _draw(self, rng: np.random.Generator, outputs: int) -> tuple[Nets, Spaces, Votes]:
         n = self.n_estimators
         nets = Nets.draw(rng, n, self.hidden, self.n_features_in_, outputs)
-        jitter = getattr(self, "jitter", 0.0)
-        spaces = Spaces.draw(rng, n, outputs, self._n_spaces(), jitter)
+        spaces = Spaces.draw(rng, n, outputs, *self._space_sizes())
         return nets, spaces, Votes.start(self._method(), n)
 
     def _draw_state(self, fresh: tuple[Nets, Spaces, Votes], seed: int, outputs: int) -> State:
@@ -385,38 +423,56 @@ class OnlineClassifier(RareClassifier):
             weight=np.ones(1),
             memory=Memory(np.zeros((size, d)), np.zeros(1, dtype=np.intp)),
             chance=np.array([seed], dtype=np.uint64),
-            watch=Watch.start(outputs, self._n_spaces()),
+            watch=Watch.start(outputs, self._space_sizes()[0]),
         )
 
     def _settings(self) -> Settings:
         """The parameters as kernels take them."""
         adaptive = self.steps == "adaptive"
-        balanced = self.class_weight == "balanced"
-        own = np.ones(self.classes_.size)
-        if isinstance(self.class_weight, dict):
-            for label, weight in self.class_weight.items():
-                places = np.flatnonzero(self.classes_ == label)
-                if not places.size:
-                    raise ValueError(f"class_weight names {label!r}, which is no class.")
-                own[self._places(places)] = float(weight)
-            if not (np.isfinite(own).all() and (own >= 0).all()):
-                raise ValueError("class_weight holds a weight that is below 0 or no number.")
-        common = {
-            "method": self._method(),
+        common = self._scoring()._asdict() | {
             "pace": Pace(float(self.learning_rate), adaptive, KEEP),
             "mixing": Pace(0.0, adaptive, KEEP),
-            "aim": 0,
-            "edge": 0.0,
-            "shrink": 0.0,
-            "standardize": bool(self.standardize),
-            "balanced": balanced,
-            "class_weight": own,
+            "balanced": self.class_weight == "balanced",
+            "class_weight": self._class_weights(),
             "replay": float(self.replay),
             "growth": float(2 ** (1 / self.half_life)),
             "delta": float(self.delta),
             "on_drift": _POLICIES[self.on_drift],
         }
         return Settings(**{**common, **self._own_settings()})
+
+    def _scoring(self) -> Settings:
+        """Settings that score and learn nothing."""
+        none = Pace(0.0, False, 1.0)
+        return Settings(
+            method=self._method(),
+            pace=none,
+            mixing=none,
+            aim=0,
+            edge=0.0,
+            shrink=float(self._own_settings().get("shrink", 0.0)),
+            standardize=bool(self.standardize),
+            balanced=False,
+            class_weight=np.ones(self.classes_.size),
+            replay=0.0,
+            growth=1.0,
+            delta=0.5,
+            on_drift=RECORD,
+            threshold=float(self.threshold_),
+        )
+
+    def _class_weights(self) -> Floats:
+        own = np.ones(self.classes_.size)
+        if not isinstance(self.class_weight, dict):
+            return own
+        for label, weight in self.class_weight.items():
+            places = np.flatnonzero(self.classes_ == label)
+            if not places.size:
+                raise ValueError(f"class_weight names {label!r}, which is no class.")
+            own[self._places(places)] = float(weight)
+        if not (np.isfinite(own).all() and (own >= 0).all()):
+            raise ValueError("class_weight holds a weight that is below 0 or no number.")
+        return own
 
     def _places(self, codes: Array) -> Ints:
         """Of two classes, 1 for the positive one; else the code."""
@@ -433,12 +489,9 @@ class OnlineClassifier(RareClassifier):
             return self._checked(X)
         if classes is None:
             raise ValueError("The first rows of a flow need classes: all labels there can be.")
-        metric_of_counts(self.metric)
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False)
         refuse_missing(self, X, self._takes_holes)
-        # The labels stand in for rows: one of each class, so that of two the second is positive.
         self._set_classes(np.unique(column_or_1d(classes)))
-        self._settings()
         self._begin()
         return X
 
@@ -469,18 +522,51 @@ class OnlineClassifier(RareClassifier):
             )
         return self._places(codes)
 
-    def _learn(self, X: Floats, y: ArrayLike, sample_weight: ArrayLike | None) -> Floats:
-        places = self._known_places(y, len(X))
-        return self._go_on(_Rows(X, places, _weights(sample_weight, X, places)))
+    def _refuse_changes(self) -> None:
+        """Refuse parameters that do not fit the flow, before anything is learned."""
+        for name, value in self._begun.items():
+            now = getattr(self, name)
+            if now != value:
+                raise ValueError(
+                    f"{name} was {value!r} when this flow began and is {now!r} now: "
+                    "a new flow is needed for that."
+                )
+        metric_of_counts(self.metric)
+        self._settings()
+
+    def _learn(
+        self,
+        X: Table,
+        y: ArrayLike,
+        classes: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+    ) -> Floats:
+        with self._whole_or_not():
+            X = self._next_rows(X, classes)
+            places = self._known_places(y, len(X))
+            weight = _weights(sample_weight, len(X))
+            self._refuse_changes()
+        return self._go_on(_Rows(X, places, weight))
+
+    @contextmanager
+    def _whole_or_not(self) -> Iterator[None]:
+        """Take back what a call has set that fails."""
+        before = dict(vars(self))
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
 
     def _go_on(self, rows: _Rows) -> Floats:
         """Judge and learn rows; settle at rows whose numbers do not depend on the batches."""
-        scores = np.empty((len(rows.X), self._state.watch.shown.shape[0]))
+        scores = np.empty((len(rows.X), self._n_scores()))
         there = np.flatnonzero(rows.weight > 0)
         away = np.flatnonzero(rows.weight <= 0)
-        start, settings = 0, self._settings()
+        start = 0
         while start < there.size:
-            n_rows = self._state.watch.n_rows
+            n_rows, settings = self._state.watch.n_rows, self._settings()
             part = there[start : start + self._next_settling - n_rows]
             scores[part] = _run(
                 rows.take(part), self._state, self._fresh, settings, learning=True, watching=True
@@ -509,6 +595,15 @@ class OnlineClassifier(RareClassifier):
         self.threshold_, self.value_ = best.threshold, best.value
         self._calibration = BetaCalibration.fit(score, positive, weight, float(weight.sum()))
 
+    def _decide_in_hindsight(self) -> None:
+        """The decisions on held-out rows of a table, which the threshold was chosen on."""
+        watch = self._state.watch
+        score, positive, weight = watch.scores(self.half_life)
+        if self.classes_.size == 2:
+            cells = 2 * positive + (score >= self.threshold_)
+            found = np.bincount(cells, weights=weight, minlength=4).reshape(2, 2)
+            watch.decided[:] = found * (watch.gain[1] / (found.sum() or 1.0))
+
     def _folds(self, rows: _Rows, used: Bools, groups: ArrayLike | None) -> list[tuple[Ints, Ints]]:
         """Folds to judge a table by; none where no row can be held out."""
         sizes = np.bincount(rows.places, minlength=self.classes_.size)
@@ -524,18 +619,21 @@ class OnlineClassifier(RareClassifier):
         self, rows: _Rows, train: Ints, held: Ints, epochs: int, step: Callable[[], None]
     ) -> _Rows:
         """The held-out rows of a fold, with the scores of a model of the others."""
-        outputs = self._state.watch.shown.shape[0]
-        state = _copy(self._draw_state(self._fresh, int(self._state.chance[0]), outputs))
+        seed = int(self._state.chance[0])
+        state = _copy(self._draw_state(self._fresh, seed, self._n_scores()))
         settings = self._settings()
         _learn_epochs(state, self._fresh, settings, rows.take(np.sort(train)), epochs, step)
         part = rows.take(np.sort(held))
         return part._replace(known=_run(part, state, self._fresh, settings))
 
+    def _n_scores(self) -> int:
+        return self._state.watch.shown.shape[0]
+
     def _scores(self, X: Floats) -> Floats:
         """Scores of shape (n, scores); nothing is learned."""
         n = len(X)
         rows = _Rows(X, np.zeros(n, dtype=np.intp), np.ones(n))
-        settings = self._settings()
+        settings = self._scoring()
 
         def work(part: slice) -> Floats:
             return _run(rows.take(part), self._state, self._fresh, settings)
@@ -586,44 +684,21 @@ class OnlineClassifier(RareClassifier):
         for name in ("_state", "_fresh"):
             if name in state:
                 setattr(self, name, _copy(state[name]))
+        if "_waiting" in state:
+            self._waiting = state["_waiting"].copy()
 
     def _refuse_malformed(self) -> None:
-        """Refuse what a file holds that no flow would make: kernels trust the shapes of arrays."""
-        state, d, k = self._state, self.n_features_in_, self.classes_.size
-        if k < 2 or (k > 2 and not self._many_classes):
+        """Refuse what a file holds that no flow would make."""
+        if self.classes_.size > 2 and not self._many_classes:
             raise ValueError("The classes of the model cannot be.")
-        outputs = 1 if k == 2 else k
-        n, hidden = state.nets.inner.shape[:2]
-        spaces = state.spaces.drawn.shape[2]
-        likes = (
-            State(
-                *(_learners(n, hidden, d, outputs, spaces)),
-                mean=np.empty(d),
-                spread=np.empty(d),
-                filled=np.empty(d),
-                share=np.empty(k),
-                weight=np.empty(1),
-                memory=Memory(np.empty((len(state.memory.rows), d)), np.empty(1, dtype=np.intp)),
-                chance=np.empty(1, dtype=np.uint64),
-                watch=Watch.start(outputs, spaces),
-            ),
-            _learners(n, hidden, d, outputs, spaces),
+        refuse_malformed(
+            self._state, self._fresh, self._waiting, self.n_features_in_, self.classes_.size
         )
-        # Remembered rows are as they came, with their holes.
-        whole = state._replace(memory=state.memory._replace(rows=np.nan_to_num(state.memory.rows)))
-        if not (_alike(whole, likes[0]) and _alike(self._fresh, likes[1])):
-            raise ValueError("The arrays of the model are not those of its learners.")
-        window = state.watch.window
-        counts = (state.memory.count, state.watch.count, window.count, window.used)
-        if any((count < 0).any() for count in counts) or (window.used > BUCKETS).any():
-            raise ValueError("The counts of the model cannot be.")
-        if window.width != int(window.used @ 2 ** np.arange(window.used.size)):
-            raise ValueError("The window of the model is not that of its rows.")
         settling = self._next_settling
-        if type(settling) is not int or settling <= state.watch.n_rows:
+        if type(settling) is not int or settling <= self._state.watch.n_rows:
             raise ValueError("The model is not to be settled again.")
-        if type(self._waiting) is not Waiting or not self._waiting.is_of(d, outputs):
-            raise ValueError("The rows that wait are not rows of this model.")
+        if type(self._begun) is not dict or set(self._begun) != set(self._fixed):
+            raise ValueError("The model does not tell how it began.")
 
 
 class _Rows(NamedTuple):
@@ -638,11 +713,20 @@ class _Rows(NamedTuple):
         return _Rows(self.X[rows], self.places[rows], self.weight[rows], known)
 
 
-def _weights(sample_weight: ArrayLike | None, X: Floats, places: Ints) -> Floats:
-    # To have scikit-learn see that there are none takes longer than to learn a row.
+def _share(part: float, rest: float) -> float:
+    return float(part / (part + rest)) if part + rest else np.nan
+
+
+def _weights(sample_weight: ArrayLike | None, n: int) -> Floats:
+    """Weights of the next rows; all may be 0, which scikit-learn refuses."""
     if sample_weight is None:
-        return np.ones(len(X))
-    return training_weights(X, places, sample_weight, None)
+        return np.ones(n)
+    weight = np.atleast_1d(np.asarray(sample_weight, dtype=np.float64))
+    if weight.shape != (n,):
+        raise ValueError(f"{weight.size} weights were given for {n} rows.")
+    if not (weight >= 0).all() or not (weight <= _HEAVIEST).all():
+        raise ValueError("A weight of a row is below 0, or no number, or too large.")
+    return weight
 
 
 def _run(
@@ -679,25 +763,3 @@ def _copy(tree: Any) -> Any:
         copies = [_copy(part) for part in tree]
         return type(tree)(*copies) if hasattr(tree, "_fields") else tuple(copies)
     return tree.copy()
-
-
-def _learners(n: int, hidden: int, d: int, outputs: int, spaces: int) -> tuple[Nets, Spaces, Votes]:
-    """Empty ones of these sizes."""
-    rng = np.random.default_rng(0)
-    return (
-        Nets.draw(rng, n, hidden, d, outputs),
-        Spaces.draw(rng, n, outputs, spaces, 0.0),
-        Votes.start(1, n),
-    )
-
-
-def _alike(tree: Any, like: Any) -> bool:
-    """Whether nested tuples hold arrays of the same shapes and types, with finite numbers."""
-    if isinstance(like, tuple):
-        return type(tree) is type(like) and len(tree) == len(like) and all(map(_alike, tree, like))
-    return (
-        isinstance(tree, np.ndarray)
-        and tree.shape == like.shape
-        and tree.dtype == like.dtype
-        and (tree.dtype.kind != "f" or bool(np.isfinite(tree).all()))
-    )

@@ -64,11 +64,12 @@ class OnlineBoostingClassifier(OnlineClassifier):
     0.26
     """
 
+    _fixed = (*OnlineClassifier._fixed, "method")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **OnlineClassifier._shared_constraints,
         "method": [StrOptions(set(_METHODS))],
         "edge": [Interval(Real, 0, 0.5, closed="neither")],
-        "shrinkage": [Interval(Real, 0, None, closed="neither")],
+        "shrinkage": [Interval(Real, 0, 1e3, closed="right")],
     }
 
     def __init__(
@@ -83,8 +84,8 @@ class OnlineBoostingClassifier(OnlineClassifier):
         steps: str = "adaptive",
         standardize: bool = True,
         class_weight: Any = None,
-        positive_memory: int = 0,
-        replay: float = 0.1,
+        positive_memory: int = 1000,
+        replay: float = 0.03,
         half_life: float = 20_000,
         on_drift: str = "record",
         delta: float = 0.002,
@@ -127,8 +128,8 @@ class OnlineBoostingClassifier(OnlineClassifier):
     def _method(self) -> int:
         return _METHODS[self.method]
 
-    def _n_spaces(self) -> int:
-        return 0
+    def _space_sizes(self) -> tuple[int, float]:
+        return 0, 0.0
 
     def _own_settings(self) -> dict[str, Any]:
         return {"edge": float(self.edge), "shrink": float(self.shrinkage)}

@@ -34,7 +34,8 @@ class Spaces(NamedTuple):
     ) -> Spaces:
         """Mirrored halves: one adds the nets where they sum to more than 0, one where to less.
 
-        So F = F₀ + Σh at first, and no row finds all gates shut.
+        So without noise F = F₀ + Σh at first, and no row finds all gates shut; with some, and two
+        or three representations, a few rows do.
         """
         sign = np.where(np.arange(size) < (size + 1) // 2, 1.0, -1.0)
         share = np.where(sign > 0, (sign > 0).sum(), (sign < 0).sum())

@@ -16,7 +16,7 @@ class Waiting:
 
     def __init__(self, n_features: int, n_scores: int) -> None:
         self._rows = np.empty((0, n_features))
-        self._scores = np.empty((0, n_scores))
+        self._scores = np.zeros((0, n_scores))
         self._slots: OrderedDict[Hashable, int] = OrderedDict()
         self._free: list[int] = []
 
@@ -26,9 +26,14 @@ class Waiting:
     def __contains__(self, identifier: Hashable) -> bool:
         return identifier in self._slots
 
+    def copy(self) -> Self:
+        """Another one with the same rows."""
+        return self.from_state(self.get_state())
+
     def is_of(self, n_features: int, n_scores: int) -> bool:
-        """Whether its rows have so many columns and scores."""
-        return (self._rows.shape[1], self._scores.shape[1]) == (n_features, n_scores)
+        """Whether its rows have so many columns and scores, and scores are numbers."""
+        sizes = self._rows.shape[1], self._scores.shape[1]
+        return sizes == (n_features, n_scores) and bool(np.isfinite(self._scores).all())
 
     def put(self, ids: list[Any], rows: Floats, scores: Floats) -> None:
         """Let rows wait; none of the identifiers waits already."""
@@ -84,15 +89,18 @@ class Waiting:
 
 def identifiers(ids: Any) -> list[Any]:
     """Identifiers as texts and whole numbers; one by itself is a list of one."""
+    if isinstance(ids, np.ndarray):
+        ids = ids.tolist()
     if isinstance(ids, str | bytes) or not isinstance(ids, Iterable):
         ids = [ids]
     plain = [one.item() if isinstance(one, np.generic) else one for one in ids]
+    seen = set()
     for one in plain:
         if not is_identifier(one):
             raise ValueError(f"{one!r} is no identifier: give a text or a whole number for a row.")
-    if len(set(plain)) != len(plain):
-        twice = next(one for one in plain if plain.count(one) > 1)
-        raise ValueError(f"The identifier {twice!r} is given twice.")
+        if one in seen:
+            raise ValueError(f"The identifier {one!r} is given twice.")
+        seen.add(one)
     return plain
 
 

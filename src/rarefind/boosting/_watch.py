@@ -29,6 +29,7 @@ class Watch(NamedTuple):
     """What is known of the scores of rows before they were learned."""
 
     bins: Floats  # (2, N_BINS): fading counts of negatives and of positives by score
+    decided: Floats  # (2, 2): fading counts by class and decision; with many classes [0, wrong]
     gain: Floats  # (2,): the weight of the next row, and of all rows so far
     shown: Floats  # (classes, P): fading sum of what each representation added, without its sign
     window: Adwin  # of the terms of average precision, or of the errors with many classes
@@ -40,6 +41,7 @@ class Watch(NamedTuple):
         """Before the first row."""
         return cls(
             np.zeros((2, N_BINS)),
+            np.zeros((2, 2)),
             np.array([1.0, 0.0]),
             np.zeros((n_outputs, n_spaces)),
             Adwin.empty(),
@@ -67,15 +69,14 @@ class Watch(NamedTuple):
 
         Weights sum to the number of rows that fading ones are worth.
         """
-        negative, positive = self.bins
+        negative, positive = self.bins.copy()  # another thread may learn meanwhile
         used = [np.flatnonzero(negative), np.flatnonzero(positive)]
         score = bin_score(np.concatenate(used))
         weight = np.concatenate([negative[used[0]], positive[used[1]]])
         is_positive = np.arange(score.size) >= used[0].size
-        # Of n rows with weights r^i that is (Σr^i)²/Σr^2i.
-        fade = 2.0 ** (-1 / half_life)
-        n = min(self.n_rows, 1_000_000_000)
-        worth = (1 - fade**n) * (1 + fade) / ((1 - fade) * (1 + fade**n)) if n else 0.0
+        # Of n rows with weights r^i that is (Σr^i)²/Σr^2i = (1 − r^n)(1 + r)/((1 − r)(1 + r^n)).
+        rate = np.log(2) / half_life
+        worth = np.tanh(self.n_rows * rate / 2) / np.tanh(rate / 2)
         return score, is_positive, weight * (worth / (weight.sum() or 1.0))
 
 
@@ -86,16 +87,22 @@ def bin_score(number: Ints) -> Floats:
 
 @reordering_kernel
 def bin_of(score: float) -> int:
-    """The bin of a score."""
+    """The bin of a score; what is no number has the lowest."""
     place = (np.arcsinh(score) / _FARTHEST + 1) / 2 * N_BINS
-    return int(min(max(place, 0.0), N_BINS - 1.0))
+    return int(min(place, N_BINS - 1.0)) if place > 0 else 0
 
 
 @reordering_kernel
 def watch_score(
-    watch: Watch, score: float, is_positive: bool, weight: float, growth: float, delta: float
+    watch: Watch,
+    score: float,
+    alert: bool,
+    is_positive: bool,
+    weight: float,
+    growth: float,
+    delta: float,
 ) -> bool:
-    """Judge a row of two classes by the score it had; whether the list has become worse.
+    """Judge a row of two classes by its score and decision; whether the list has become worse.
 
     What is watched are the terms of average precision: the precision of the list of rows so far
     down to each positive.
@@ -111,6 +118,7 @@ def watch_score(
             found += watch.bins[1, b]
         worse = adwin_add(watch.window, found / (found + over), delta) < 0
     watch.bins[1 if is_positive else 0, place] += own
+    watch.decided[1 if is_positive else 0, 1 if alert else 0] += own
     return _count(watch, own, growth, worse)
 
 
@@ -118,7 +126,7 @@ def watch_score(
 def watch_error(watch: Watch, wrong: bool, weight: float, growth: float, delta: float) -> bool:
     """Judge a row of many classes by the class it was given."""
     own = watch.gain[0] * weight
-    watch.bins[1 if wrong else 0, 0] += own
+    watch.decided[0, 1 if wrong else 0] += own
     return _count(watch, own, growth, adwin_add(watch.window, 1.0 if wrong else 0.0, delta) > 0)
 
 
@@ -130,6 +138,7 @@ def _count(watch: Watch, own: float, growth: float, worse: bool) -> bool:
     gain[0] *= growth
     if gain[0] > _LARGEST_WEIGHT:
         watch.bins[:] /= gain[0]
+        watch.decided[:] /= gain[0]
         watch.shown[:] /= gain[0]
         gain[1] /= gain[0]
         gain[0] = 1.0
