@@ -9,11 +9,12 @@ from trees.naive import random_rows
 from trees.test_paths import by_hand, cases, corners, grown, small, tree_of
 from trees.test_text import banded, banded_cases, edges, plain, small_with_bands
 
+from rarefind.rules._sql_words import DIALECTS, _as_division
 from rarefind.trees import MetaAPClassifier
 from rarefind.trees._borders import band_widths
 from rarefind.trees._prune import Shape
 from rarefind.trees._ranker import Ranker
-from rarefind.trees._sql import DIALECTS, _as_division, _Writer, to_sql
+from rarefind.trees._sql import _Writer, to_sql
 
 STRANGE = ['a"b" ; DROP TABLE "rows"; --', "rarefind_node", "rarefind_MEAN_", "größe `x` 'y' [z]\n"]
 ROWS = 'my "rows"'

@@ -10,20 +10,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from fractions import Fraction
-from math import frexp
 from sys import float_info
 from typing import NamedTuple
 
 import numpy as np
 
 from rarefind._typing import Floats
+from rarefind.rules._sql_words import refuse_unknown, sql_name, sql_number
 from rarefind.trees._graph import MetaTree
 from rarefind.trees._paths import step
 from rarefind.trees._ranker import Ranker, next_scores
 from rarefind.trees._text import sides
-
-DIALECTS = ("ansi", "sqlite", "duckdb", "postgresql", "mysql")
 
 _INDENT = "  "
 # SQLite reads expressions about twice as deep, and not much deeper.
@@ -66,8 +63,7 @@ def to_sql(
         scores are those of the model to the last bit. With bands, a tree that would need more
         columns than the database takes is refused; DuckDB takes all.
     """
-    if dialect not in DIALECTS:
-        raise ValueError(f"There is no dialect {dialect!r}: known are {', '.join(DIALECTS)}.")
+    refuse_unknown(dialect)
     if output.casefold() in {name.casefold() for name in names}:
         raise ValueError(f"The table has a column {output!r} already: give another as output.")
     write = _Writer(ranker.tree, names, dialect)
@@ -235,19 +231,11 @@ class _Writer:
 
     def literal(self, value: float) -> str:
         """A number that the database reads as the same double."""
-        value = float(value)
-        if self.dialect == "postgresql":
-            return f"float8 '{value!r}'"  # else it would be NUMERIC
-        if self.dialect == "sqlite":
-            return repr(value) if _sqlite_reads(value) else _as_division(value)
-        return repr(value) if "e" in repr(value) else f"{value!r}e0"  # else it would be DECIMAL
+        return sql_number(value, self.dialect)
 
     def quoted(self, name: str) -> str:
         """A name in quotes that it cannot leave."""
-        if "\0" in name:
-            raise ValueError(f"The name {name!r} has a NUL character, which no SQL can hold.")
-        mark = "`" if self.dialect == "mysql" else '"'
-        return mark + name.replace(mark, 2 * mark) + mark
+        return sql_name(name, self.dialect)
 
 
 class _Bands:
@@ -397,40 +385,3 @@ class _Bands:
 def _room(text: str, pad: str) -> str:
     """A new line before a CASE, a space before a number."""
     return pad if text.startswith("CASE") else " "
-
-
-def _sqlite_reads(value: float) -> bool:
-    """Whether every SQLite reads the decimal as this double.
-
-    It divides the digits by a power of ten, in 80 bits where the machine has them, and rounds
-    again: exact operands are needed, and no harm by the second rounding.
-    """
-    whole = Fraction(repr(value))
-    places = 0
-    while (whole * 10**places).denominator > 1:
-        places += 1
-    digits = abs(int(whole * 10**places))
-    return digits < 2**53 and places <= 22 and float(_to_64_bits(abs(whole))) == abs(value)
-
-
-def _to_64_bits(value: Fraction) -> Fraction:
-    """The nearest number with a significand of 64 bits."""
-    if value == 0:
-        return value
-    shift = 64 - (value.numerator.bit_length() - value.denominator.bit_length())
-    scale = Fraction(2) ** shift
-    while round(value * scale) >= 2**64:
-        scale /= 2
-    return round(value * scale) / scale
-
-
-def _as_division(value: float) -> str:
-    """A double as a whole number times or over powers of two, which no rounding touches."""
-    fraction, exponent = frexp(value)
-    text, exponent = f"CAST({int(fraction * 2**53)} AS REAL)", exponent - 53
-    sign = "*" if exponent > 0 else "/"
-    exponent = abs(exponent)
-    while exponent > 0:
-        text += f" {sign} {2 ** min(exponent, 62)}"
-        exponent -= 62
-    return f"({text} /* {value!r} */)"

@@ -1,0 +1,148 @@
+"""What columns of a rule hold: numbers, texts or truths; told before it is ever run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from rarefind.rules._parse import RuleError
+from rarefind.rules._syntax import (
+    And,
+    Arithmetic,
+    Column,
+    Compare,
+    IsIn,
+    IsMissing,
+    Minus,
+    Node,
+    Not,
+    Number,
+    Or,
+    Text,
+    Truth,
+)
+
+NUMBER, TEXT, TRUTH = "number", "text", "truth"
+KINDS = (NUMBER, TEXT, TRUTH)
+
+
+def with_constants(tree: Node, constants: Mapping[str, Any]) -> Node:
+    """The tree with values in the place of named constants."""
+    return _exchanged(tree, {name: _literal(name, value) for name, value in constants.items()})
+
+
+def kinds_of(tree: Node, columns: Mapping[str, str] | None) -> dict[str, str | None]:
+    """The columns of a rule, in order, with what they hold; None where anything would do.
+
+    ``columns`` tells what the columns of the table hold. Without it, what a column holds is taken
+    from how it is used, which must be the same everywhere.
+    """
+    if columns is not None:
+        _refuse_unknown(tree, columns)
+    found = _Kinds(columns)
+    found.ask(tree, TRUTH)
+    found.spread()
+    return found.kinds
+
+
+def _refuse_unknown(tree: Node, columns: Mapping[str, str]) -> None:
+    for kind in columns.values():
+        if kind not in KINDS:
+            raise RuleError(f"{kind!r} is no kind of column: known are {', '.join(KINDS)}.")
+    for node in tree.walk():
+        if isinstance(node, Column) and node.name not in columns:
+            near = get_close_matches(node.name, columns, n=1)
+            hint = f": did you mean {near[0]!r}?" if near else "."
+            raise RuleError(f"There is no column {node.name!r}{hint}")
+
+
+class _Kinds:
+    """The kinds of the columns seen so far, and the pairs that must be of one kind."""
+
+    def __init__(self, columns: Mapping[str, str] | None) -> None:
+        self.columns = columns
+        self.kinds: dict[str, str | None] = {}
+        self.pairs: list[tuple[str, str]] = []
+
+    def ask(self, node: Node, wanted: str | None) -> str | None:
+        """The kind of a node, of which ``wanted`` is asked; None where it is not known yet."""
+        kind: str | None
+        if isinstance(node, Column):
+            return self._settle(node.name, wanted)
+        if isinstance(node, Number | Minus | Arithmetic):
+            kind = NUMBER
+            for part in node.parts():
+                self.ask(part, NUMBER)
+        elif isinstance(node, Text):
+            kind = TEXT
+        elif isinstance(node, Truth | IsMissing):
+            kind = TRUTH
+            for part in node.parts():
+                self.ask(part, None)
+        elif isinstance(node, And | Or | Not):
+            kind = TRUTH
+            for part in node.parts():
+                self.ask(part, TRUTH)
+        else:
+            kind = TRUTH
+            self._ask_compared(node)
+        if wanted is not None and kind != wanted:
+            raise RuleError(f"A {wanted} is needed where the rule has {str(node)!r}, a {kind}.")
+        return kind
+
+    def _ask_compared(self, node: Node) -> None:
+        if isinstance(node, Compare) and node.op not in ("=", "!="):
+            for part in node.parts():
+                self.ask(part, NUMBER)
+            return
+        first, *others = node.parts()
+        if isinstance(node, IsIn) and len({type(value) for value in node.values}) > 1:
+            raise RuleError(f"The list in {str(node)!r} mixes numbers and texts.")
+        # What one side is, the other must be; literals are never asked first.
+        kind = self.ask(others[0], self.ask(first, None))
+        self.ask(first, kind)
+        if kind is None and isinstance(first, Column) and isinstance(others[0], Column):
+            self.pairs.append((first.name, others[0].name))
+
+    def _settle(self, name: str, wanted: str | None) -> str | None:
+        known = self.kinds.get(name)
+        if self.columns is not None:
+            known = self.columns[name]
+        if known is not None and wanted is not None and known != wanted:
+            raise RuleError(f"The column {name!r} holds a {known}, and a {wanted} is needed.")
+        self.kinds[name] = known or wanted
+        return self.kinds[name]
+
+    def spread(self) -> None:
+        """What one of a pair turned out to be, the other is."""
+        for _ in self.pairs:
+            for pair in self.pairs:
+                for one, other in (pair, pair[::-1]):
+                    self._settle(one, self.kinds[other])
+
+
+def _literal(name: str, value: Any) -> Node:
+    if isinstance(value, bool):
+        return Truth(value)
+    if isinstance(value, int | float) and abs(value) <= 1e50:
+        return Number(float(value)) if value >= 0 else Minus(Number(-float(value)))
+    if isinstance(value, str):
+        return Text(value)
+    raise RuleError(f"The constant {name!r} is {value!r}, which is no number, text or truth.")
+
+
+def _exchanged(node: Node, values: dict[str, Node]) -> Node:
+    if isinstance(node, Column):
+        return values.get(node.name, node)
+    if isinstance(node, And | Or):
+        return type(node)(tuple(_exchanged(part, values) for part in node.items))
+    if isinstance(node, Compare | Arithmetic):
+        return type(node)(node.op, _exchanged(node.left, values), _exchanged(node.right, values))
+    if isinstance(node, IsIn):
+        return IsIn(_exchanged(node.part, values), node.values, node.negated)
+    if isinstance(node, IsMissing):
+        return IsMissing(_exchanged(node.part, values), node.negated)
+    if isinstance(node, Not | Minus):
+        return type(node)(_exchanged(node.part, values))
+    return node

@@ -1,0 +1,199 @@
+"""From the text of a rule to its tree."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, cast
+
+from lark import Lark, Token, Transformer
+from lark.exceptions import UnexpectedCharacters, UnexpectedInput
+
+from rarefind.rules._syntax import (
+    And,
+    Arithmetic,
+    Column,
+    Compare,
+    IsIn,
+    IsMissing,
+    Minus,
+    Node,
+    Not,
+    Number,
+    Or,
+    Text,
+    Truth,
+)
+
+#: A rule has no more characters and no more parts, and they are not nested deeper.
+LONGEST, MOST_PARTS, DEEPEST = 10_000, 1_000, 50
+#: No number in a rule is larger: products of several of them are still numbers.
+LARGEST = 1e50
+
+_GRAMMAR = r"""
+?start: either
+?either: both (_OR both)*
+?both: opposite (_AND opposite)*
+?opposite: _NOT opposite -> opposite
+    | compared
+?compared: sum
+    | sum COMPARISON sum -> compare
+    | sum _IN "(" _values ")" -> is_in
+    | sum _NOT _IN "(" _values ")" -> is_not_in
+    | sum _IS _MISSING -> is_missing
+    | sum _IS _NOT _MISSING -> is_not_missing
+_values: value ("," value)*
+?value: "-" NUMBER -> minus_number
+    | NUMBER -> number
+    | TEXT -> text
+?sum: product
+    | sum SIGN product -> arithmetic
+    | sum "-" product -> difference
+?product: signed
+    | product TIMES signed -> arithmetic
+?signed: "-" signed -> minus
+    | atom
+?atom: NUMBER -> number
+    | TEXT -> text
+    | _TRUE -> true
+    | _FALSE -> false
+    | NAME -> column
+    | QUOTED -> quoted
+    | "(" either ")"
+
+COMPARISON: "<=" | ">=" | "!=" | "<>" | "==" | "<" | ">" | "="
+SIGN: "+"
+TIMES: "*" | "/"
+NUMBER: /(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?/
+TEXT: /'([^']|'')*'|"([^"]|"")*"/
+NAME: /(?!(and|or|not|in|is|missing|true|false)\b)[^\W\d]\w*(\.[^\W\d]\w*)*/i
+QUOTED: /`([^`]|``)+`/
+_OR.2: /or\b/i
+_AND.2: /and\b/i
+_NOT.2: /not\b/i
+_IN.2: /in\b/i
+_IS.2: /is\b/i
+_MISSING.2: /missing\b/i
+_TRUE.2: /true\b/i
+_FALSE.2: /false\b/i
+%ignore /[ \t\r\n]+/
+"""
+
+_SAME = {"==": "=", "<>": "!="}
+
+
+class RuleError(ValueError):
+    """A rule that cannot be read, or that does not fit its columns."""
+
+
+def parse(text: str) -> Node:
+    """The tree of a rule; what is wrong with a text is told with its place."""
+    if not isinstance(text, str):
+        raise RuleError(f"A rule is a text, not {type(text).__name__}.")
+    if len(text) > LONGEST:
+        raise RuleError(f"The rule has {len(text):,} characters; at most {LONGEST:,} are taken.")
+    if not text.strip():
+        raise RuleError("The rule is empty.")
+    try:
+        tree = cast(Node, _parser().parse(text))
+    except UnexpectedInput as error:
+        raise RuleError(_told(text, error)) from None
+    refuse_large(tree)
+    return tree
+
+
+def refuse_large(tree: Node) -> None:
+    """Refuse what is nested so deeply, or has so many parts, that nobody wrote it."""
+    level, parts, depth = [tree], 0, 0
+    while level:
+        parts, depth = parts + len(level), depth + 1
+        if parts > MOST_PARTS:
+            raise RuleError(f"The rule has more than {MOST_PARTS:,} parts.")
+        if depth > DEEPEST:
+            raise RuleError(f"The rule is nested more than {DEEPEST} deep.")
+        level = [part for node in level for part in node.parts()]
+
+
+@cache
+def _parser() -> Lark:
+    # Nodes are made while the text is read, without recursion.
+    return Lark(_GRAMMAR, parser="lalr", transformer=_Builder(), start="start")
+
+
+class _Builder(Transformer[Token, Node]):
+    """What each line of the grammar makes."""
+
+    def either(self, items: list[Node]) -> Node:
+        return Or(tuple(items))
+
+    def both(self, items: list[Node]) -> Node:
+        return And(tuple(items))
+
+    def opposite(self, items: list[Node]) -> Node:
+        return Not(items[0])
+
+    def compare(self, items: list[Any]) -> Node:
+        left, op, right = items
+        return Compare(_SAME.get(str(op), str(op)), left, right)
+
+    def is_in(self, items: list[Any]) -> Node:
+        return IsIn(items[0], tuple(items[1:]))
+
+    def is_not_in(self, items: list[Any]) -> Node:
+        return IsIn(items[0], tuple(items[1:]), negated=True)
+
+    def is_missing(self, items: list[Node]) -> Node:
+        return IsMissing(items[0])
+
+    def is_not_missing(self, items: list[Node]) -> Node:
+        return IsMissing(items[0], negated=True)
+
+    def arithmetic(self, items: list[Any]) -> Node:
+        left, op, right = items
+        return Arithmetic(str(op), left, right)
+
+    def difference(self, items: list[Node]) -> Node:
+        return Arithmetic("-", items[0], items[1])
+
+    def minus(self, items: list[Node]) -> Node:
+        return Minus(items[0])
+
+    def number(self, items: list[Any]) -> Number:
+        value = float(items[0])
+        if value > LARGEST:
+            raise RuleError(f"{items[0]} is too large a number.")
+        return Number(value)
+
+    def minus_number(self, items: list[Any]) -> Number:
+        return Number(-self.number(items).value)
+
+    def text(self, items: list[Any]) -> Node:
+        quote = items[0][0]
+        return Text(str(items[0][1:-1]).replace(quote * 2, quote))
+
+    def true(self, items: list[Any]) -> Node:
+        return Truth(True)
+
+    def false(self, items: list[Any]) -> Node:
+        return Truth(False)
+
+    def column(self, items: list[Any]) -> Node:
+        return Column(str(items[0]))
+
+    def quoted(self, items: list[Any]) -> Node:
+        return Column(str(items[0][1:-1]).replace("``", "`"))
+
+
+def _told(text: str, error: UnexpectedInput) -> str:
+    """One sentence: what was found, and where."""
+    place = error.pos_in_stream or 0
+    if isinstance(error, UnexpectedCharacters):
+        if text[place] in "'\"`":
+            return f"The quote at character {place + 1} of the rule is not closed."
+        return f"The rule cannot be read at character {place + 1}, {text[place]!r}."
+    token = getattr(error, "token", None)
+    if token is None or token.type == "$END":
+        return "The rule ends too early."
+    return (
+        f"The rule cannot be read at character {token.start_pos + 1}, "
+        f"{text[token.start_pos :][:20]!r}."
+    )

@@ -1,0 +1,158 @@
+"""One rule: text that is checked when it is written, and run on records, tables and databases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from rarefind._typing import Bools, Table
+from rarefind.data._frames import as_frame
+from rarefind.rules._kinds import kinds_of, with_constants
+from rarefind.rules._parse import RuleError, parse
+from rarefind.rules._record import as_function
+from rarefind.rules._sql import as_sql
+from rarefind.rules._table import as_expression
+
+
+class Rule:
+    """A condition on the columns of a row, as an expert writes it or a model learns it.
+
+    The language has numbers, texts in quotes, ``true`` and ``false``; columns, in backquotes if
+    their names are no plain words; ``+ - * /``; ``= != < <= > >=``; ``in (...)`` and
+    ``not in (...)``; ``is missing`` and ``is not missing``; ``and``, ``or``, ``not`` and
+    parentheses. As in SQL, what is compared with a missing value is unknown, and a rule fires only
+    where it is known to hold. What is divided by 0 is missing.
+
+    Parameters
+    ----------
+    text : str
+        The rule.
+    name : str, default=None
+        What it is called; by default its text.
+    columns : dict of str, default=None
+        What the columns of the table hold: ``"number"``, ``"text"`` or ``"truth"``. Then a column
+        that is not there, or holds something else, is refused at once. Without it, what a column
+        holds is taken from how the rule uses it.
+    constants : dict, default=None
+        Values of names that are no columns.
+
+    Attributes
+    ----------
+    text : str
+        The rule as it is written by us, which reads as the same rule.
+    columns : dict
+        The columns it needs, and what they hold.
+
+    Examples
+    --------
+    >>> from rarefind.rules import Rule
+    >>> text = "amount > limit * card_mean and country not in ('FR', 'BE')"
+    >>> rule = Rule(text, constants={"limit": 5})
+    >>> rule.fires({"amount": 900, "card_mean": 40, "country": "US"})
+    True
+    >>> rule.fires({"amount": 900, "card_mean": None, "country": "US"})
+    False
+    >>> rule.fires_on({"amount": [900, 90], "card_mean": [40, 40], "country": ["US", "US"]})
+    array([ True, False])
+    >>> print(Rule("amount > 5 and not night").to_sql("duckdb"))
+    ((CAST("amount" AS DOUBLE) > 5.0e0) AND (NOT "night"))
+    """
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        name: str | None = None,
+        columns: Mapping[str, str] | None = None,
+        constants: Mapping[str, Any] | None = None,
+    ) -> None:
+        tree = parse(text)
+        self.text = str(tree)
+        self.name = self.text if name is None else str(name)
+        self.constants = dict(constants or {})
+        self._tree = with_constants(tree, self.constants)
+        self.columns: dict[str, str | None] = kinds_of(self._tree, columns)
+        self._run = as_function(self._tree, self.columns)
+
+    def fires(self, record: Mapping[str, Any]) -> bool:
+        """Whether the rule holds for one record; None and NaN are missing values."""
+        try:
+            return self._run(record) is True
+        except KeyError as error:
+            raise RuleError(f"The record has no column {error.args[0]!r}.") from None
+        except (TypeError, ValueError) as error:
+            raise RuleError(str(error)) from None
+
+    def fires_on(self, table: Table) -> Bools:
+        """Whether the rule holds for each row of a table."""
+        return fired([self], table)[:, 0]
+
+    def to_polars(self) -> pl.Expr:
+        """The rule as a Polars expression; null where it is unknown."""
+        return as_expression(self._tree, self.columns)
+
+    def to_sql(self, dialect: str = "ansi") -> str:
+        """The rule as a condition for WHERE.
+
+        Parameters
+        ----------
+        dialect : {"ansi", "sqlite", "duckdb", "postgresql", "mysql"}, default="ansi"
+            Whose SQL. MySQL compares texts as its collation says.
+        """
+        return as_sql(self._tree, self.columns, dialect)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Rule) and self._tree == other._tree
+
+    def __hash__(self) -> int:
+        return hash(self._tree)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"Rule({self.text!r})"
+
+
+def fired(rules: list[Rule], table: Table) -> Bools:
+    """Which rules hold for which rows, of shape (rows, rules)."""
+    needed = {name: kind for rule in rules for name, kind in rule.columns.items()}
+    frame = _as_polars(table, needed)
+    if not rules:
+        return np.zeros((frame.height, 0), dtype=bool)
+    found = frame.select(
+        rule.to_polars().fill_null(False).alias(str(number)) for number, rule in enumerate(rules)
+    )
+    if found.height != frame.height:  # rules without columns
+        return np.repeat(found.to_numpy(), frame.height, axis=0)
+    return np.asarray(found.to_numpy(), dtype=bool)
+
+
+def _as_polars(table: Table, needed: Mapping[str, str | None]) -> pl.DataFrame:
+    """The columns that rules need; NaN is a missing value."""
+    if isinstance(table, Mapping):
+        table = pl.DataFrame(table)
+    if not isinstance(table, pl.DataFrame):
+        table = pl.from_arrow(pa.Table.from_pandas(as_frame(table), preserve_index=False))
+    missing = [name for name in needed if name not in table.columns]
+    if missing:
+        raise RuleError(f"The table has no column {missing[0]!r}.")
+    for name, kind in needed.items():
+        _refuse_other(name, kind, table.schema[name])
+    floats = pl.selectors.float()
+    return table.with_columns(floats.fill_nan(None))
+
+
+def _refuse_other(name: str, kind: str | None, dtype: Any) -> None:
+    holds = {
+        "number": dtype.is_numeric() or dtype == pl.Boolean,
+        "text": dtype in (pl.String, pl.Categorical, pl.Enum, pl.Null),
+        "truth": dtype.is_integer() or dtype in (pl.Boolean, pl.Null),
+        None: True,
+    }[kind]
+    if not (holds or dtype == pl.Null):
+        raise RuleError(f"The column {name!r} holds {dtype}, and a {kind} is needed.")

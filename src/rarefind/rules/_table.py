@@ -1,0 +1,76 @@
+"""A rule as a Polars expression, to be run on a whole table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import reduce
+from typing import Any
+
+import polars as pl
+
+from rarefind.rules._syntax import (
+    And,
+    Arithmetic,
+    Column,
+    Compare,
+    IsIn,
+    IsMissing,
+    Minus,
+    Node,
+    Not,
+    Number,
+    Or,
+    Text,
+    Truth,
+)
+
+_TYPES: dict[str | None, Any] = {"number": pl.Float64, "text": pl.String, "truth": pl.Boolean}
+
+
+def as_expression(node: Node, kinds: Mapping[str, str | None]) -> pl.Expr:
+    """The node as an expression: null where it is missing or unknown."""
+
+    def inner(part: Node) -> pl.Expr:
+        return as_expression(part, kinds)
+
+    if isinstance(node, Column):
+        kind = kinds[node.name]
+        column = pl.col(node.name)
+        return column if kind is None else column.cast(_TYPES[kind])
+    if isinstance(node, Number):
+        return pl.lit(node.value, pl.Float64)
+    if isinstance(node, Text | Truth):
+        return pl.lit(node.value)
+    if isinstance(node, Minus):
+        return -inner(node.part)
+    if isinstance(node, Arithmetic):
+        left, right = inner(node.left), inner(node.right)
+        if node.op == "/":
+            return left / pl.when(right != 0).then(right)
+        return left + right if node.op == "+" else left - right if node.op == "-" else left * right
+    if isinstance(node, Compare):
+        return _compare(node.op, inner(node.left), inner(node.right))
+    if isinstance(node, IsIn):
+        values = pl.Series([value.value for value in node.values])
+        found = inner(node.part).is_in(values.implode())
+        return ~found if node.negated else found
+    if isinstance(node, IsMissing):
+        part = inner(node.part)
+        return part.is_not_null() if node.negated else part.is_null()
+    if isinstance(node, Not):
+        return ~inner(node.part)
+    assert isinstance(node, And | Or)
+    parts = [inner(part) for part in node.items]
+    return reduce(lambda a, b: a | b if isinstance(node, Or) else a & b, parts)
+
+
+def _compare(op: str, left: pl.Expr, right: pl.Expr) -> pl.Expr:
+    if op == "=":
+        return left == right
+    if op == "!=":
+        return left != right
+    if op == "<":
+        return left < right
+    if op == "<=":
+        return left <= right
+    return left > right if op == ">" else left >= right

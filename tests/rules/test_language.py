@@ -1,0 +1,307 @@
+"""The language of rules: what is written is what is read, and all ways to run it agree."""
+
+import math
+import sqlite3
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rarefind.rules import Rule, RuleError
+from rarefind.rules._parse import DEEPEST, parse, refuse_large
+from rarefind.rules._syntax import (
+    WORDS,
+    And,
+    Arithmetic,
+    Column,
+    Compare,
+    IsIn,
+    IsMissing,
+    Minus,
+    Not,
+    Number,
+    Or,
+    Text,
+    Truth,
+)
+
+NUMBERS = ("amount", "mean of card", "n")
+TEXTS = ("country", "home")
+TRUTHS = ("night", "or")
+TEXT_VALUES = ("FR", "BE", "it's", "", "\\", "é")
+
+literal_numbers = st.sampled_from([0.0, 1.0, 2.0, 0.5, 5.0, 1e-3, 1e10, 0.1]).map(Number)
+numbers = st.deferred(
+    lambda: st.one_of(
+        literal_numbers,
+        st.sampled_from(NUMBERS).map(Column),
+        numbers.map(Minus),
+        st.builds(Arithmetic, st.sampled_from("+-*/"), numbers, numbers),
+    )
+)
+texts = st.one_of(st.sampled_from(TEXT_VALUES).map(Text), st.sampled_from(TEXTS).map(Column))
+truths = st.deferred(
+    lambda: st.one_of(
+        st.booleans().map(Truth),
+        st.sampled_from(TRUTHS).map(Column),
+        st.builds(Compare, st.sampled_from(["=", "!=", "<", "<=", ">", ">="]), numbers, numbers),
+        st.builds(Compare, st.sampled_from(["=", "!="]), texts, texts),
+        st.builds(
+            IsIn,
+            numbers,
+            st.lists(literal_numbers, min_size=1, max_size=3).map(tuple),
+            st.booleans(),
+        ),
+        st.builds(
+            IsIn,
+            st.sampled_from(TEXTS).map(Column),
+            st.lists(st.sampled_from(TEXT_VALUES).map(Text), min_size=1, max_size=3).map(tuple),
+            st.booleans(),
+        ),
+        st.builds(IsMissing, st.one_of(numbers, texts), st.booleans()),
+        truths.map(Not),
+        st.lists(truths, min_size=2, max_size=3).map(lambda parts: And(tuple(parts))),
+        st.lists(truths, min_size=2, max_size=3).map(lambda parts: Or(tuple(parts))),
+    )
+)
+
+values = {
+    **{name: st.sampled_from([None, 0.0, 1.0, 2.0, 0.5, -5.0, 0.1, 1e10]) for name in NUMBERS},
+    **{name: st.sampled_from([None, *TEXT_VALUES]) for name in TEXTS},
+    **{name: st.sampled_from([None, True, False]) for name in TRUTHS},
+}
+records = st.fixed_dictionaries(values)
+
+
+@given(truths)
+def test_what_is_printed_is_read_as_the_same_rule(tree):
+    text = str(tree)
+    assert parse(text) == tree
+    assert str(parse(text)) == text
+
+
+def naive(node, record):
+    """By the definition: None is missing or unknown."""
+    if isinstance(node, Number | Text | Truth):
+        return node.value
+    if isinstance(node, Column):
+        return record[node.name]
+    if isinstance(node, And | Or):
+        found = [naive(part, record) for part in node.items]
+        decides = isinstance(node, Or)
+        return decides if decides in found else None if None in found else not decides
+    if isinstance(node, IsMissing):
+        return (naive(node.part, record) is None) != node.negated
+    if isinstance(node, IsIn):
+        value = naive(node.part, record)
+        return None if value is None else (value in [v.value for v in node.values]) != node.negated
+    parts = [naive(part, record) for part in node.parts()]
+    if None in parts:
+        return None
+    if isinstance(node, Not):
+        return not parts[0]
+    if isinstance(node, Minus):
+        return -parts[0]
+    a, b = parts
+    if node.op == "/":
+        return None if b == 0 else a / b
+    work = {
+        "+": lambda: a + b,
+        "-": lambda: a - b,
+        "*": lambda: a * b,
+        "=": lambda: a == b,
+        "!=": lambda: a != b,
+        "<": lambda: a < b,
+        "<=": lambda: a <= b,
+        ">": lambda: a > b,
+        ">=": lambda: a >= b,
+    }
+    return work[node.op]()
+
+
+SCHEMA = {
+    **dict.fromkeys(NUMBERS, pl.Float64),
+    **dict.fromkeys(TEXTS, pl.String),
+    **dict.fromkeys(TRUTHS, pl.Boolean),
+}
+KINDS = {
+    **dict.fromkeys(NUMBERS, "number"),
+    **dict.fromkeys(TEXTS, "text"),
+    **dict.fromkeys(TRUTHS, "truth"),
+}
+
+
+@settings(max_examples=150, deadline=None)
+@given(truths, st.lists(records, min_size=1, max_size=6))
+def test_records_tables_and_databases_agree(tree, rows):
+    rule = Rule(str(tree), columns=KINDS)
+    expected = [naive(tree, row) is True for row in rows]
+    assert [rule.fires(row) for row in rows] == expected
+    table = pl.DataFrame(rows, schema=SCHEMA)
+    assert rule.fires_on(table).tolist() == expected
+    frame = table.to_pandas()
+    assert rule.fires_on(frame).tolist() == expected
+    assert in_duckdb(rule, table) == expected
+    assert in_sqlite(rule, rows) == expected
+
+
+def in_duckdb(rule, table):
+    sql = f"SELECT COALESCE({rule.to_sql('duckdb')}, false) FROM rows"
+    connection = duckdb.connect()
+    connection.register("rows", table.to_arrow())
+    return [bool(found) for (found,) in connection.execute(sql).fetchall()]
+
+
+def in_sqlite(rule, rows):
+    connection = sqlite3.connect(":memory:")
+    names = list(SCHEMA)
+    listed = ", ".join(f'"{name}"' for name in names)
+    connection.execute(f"CREATE TABLE rows ({listed})")
+    marks = ", ".join("?" * len(names))
+    connection.executemany(
+        f"INSERT INTO rows VALUES ({marks})", [[row[name] for name in names] for row in rows]
+    )
+    sql = f"SELECT COALESCE({rule.to_sql('sqlite')}, 0) FROM rows ORDER BY rowid"
+    return [bool(found) for (found,) in connection.execute(sql).fetchall()]
+
+
+def test_whole_numbers_are_divided_with_a_rest_everywhere():
+    rule = Rule("a / b > 2")
+    table = pl.DataFrame({"a": [5, 4, None], "b": [2, 2, 1]})
+    assert rule.fires_on(table).tolist() == [True, False, False]
+    assert rule.fires({"a": 5, "b": 2})
+    assert in_duckdb(rule, table) == [True, False, False]
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_read_or_refused_with_a_sentence(text):
+    read_or_refused(text)
+
+
+words = st.lists(
+    st.sampled_from(
+        [*sorted(WORDS), *"()+-*/<>=,`'\"", "!=", "a", "b.c", "1", "'x'", "__import__", "lambda"]
+    ),
+    max_size=40,
+)
+
+
+@given(words)
+def test_any_words_are_read_or_refused_with_a_sentence(parts):
+    read_or_refused(" ".join(parts))
+
+
+def read_or_refused(text):
+    sentence = ""
+    try:
+        rule = Rule(text)
+    except RuleError as error:
+        sentence = str(error)
+    else:
+        assert Rule(rule.text) == rule
+        assert Rule(rule.text).text == rule.text
+    assert not sentence or sentence.endswith((".", "?"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "The rule is empty"),
+        ("   ", "The rule is empty"),
+        ("a >", "ends too early"),
+        ("(a > 1", "ends too early"),
+        ("a > 'x", "The quote at character 5 of the rule is not closed"),
+        ("a ? 1", "at character 3, '\\?'"),
+        ("a > 1 b", "at character 7, 'b'"),
+        ("1e60 > a", "1e60 is too large a number"),
+        ("a > 'x'", "A number is needed where the rule has \"'x'\", a text"),
+        ("a + 1", "A truth is needed where the rule has 'a \\+ 1', a number"),
+        ("a = 1 and a = 'x'", "A number is needed where the rule has \"'x'\", a text"),
+        ("a and a > 1", "The column 'a' holds a truth, and a number is needed"),
+        ("a in (1, 'x')", "mixes numbers and texts"),
+        ("a = b and b = 1 and a = 'x'", "holds a"),
+        ("not " * 100 + "a", "nested more than 50 deep"),
+        ("-" * 100 + "1 = a", "nested more than 50 deep"),
+        (" and ".join(["a > 1"] * 400), "more than 1,000 parts"),
+        ("a" * 20_000, "at most 10,000 are taken"),
+        ("(" * 4000 + "a" + ")" * 4000 + "b", "cannot be read at character 8002"),
+        (7, "A rule is a text, not int"),
+    ],
+)
+def test_what_is_wrong_is_told_in_one_sentence(text, message):
+    with pytest.raises(RuleError, match=message):
+        Rule(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("amont > 1", "There is no column 'amont': did you mean 'amount'?"),
+        ("zzz > 1", "There is no column 'zzz'."),
+        ("country > 1", "The column 'country' holds a text, and a number is needed"),
+        ("amount = 'x'", "A number is needed where the rule has \"'x'\", a text"),
+        ("amount = country", "holds a"),
+        ("amount", "holds a number, and a truth is needed"),
+    ],
+)
+def test_rules_are_checked_against_the_columns_when_written(text, message):
+    with pytest.raises(RuleError, match=message):
+        Rule(text, columns={"amount": "number", "country": "text"})
+
+
+def test_kinds_are_told_by_use():
+    rule = Rule("a = b and c = a and b > 1 and d = 'x' and e and f is missing")
+    kinds = {"a": "number", "b": "number", "c": "number", "d": "text", "e": "truth", "f": None}
+    assert rule.columns == kinds
+
+
+def test_constants_have_names_and_values():
+    rule = Rule("a > limit and b = home", constants={"limit": -2.5, "home": "FR"})
+    assert rule.text == "a > limit and b = home"
+    assert rule.fires({"a": -2, "b": "FR"})
+    assert "limit" not in rule.to_sql()
+    with pytest.raises(RuleError, match="constant 'limit' is \\[1\\]"):
+        Rule("a > limit", constants={"limit": [1]})
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ({}, "The record has no column 'a'"),
+        ({"a": "x"}, "'a' of the record holds 'x', and a number is needed"),
+    ],
+)
+def test_records_that_do_not_fit_are_refused(record, message):
+    with pytest.raises(RuleError, match=message):
+        Rule("a > 1").fires(record)
+
+
+def test_tables_that_do_not_fit_are_refused():
+    with pytest.raises(RuleError, match="The table has no column 'b'"):
+        Rule("b > 1").fires_on({"a": [1]})
+    with pytest.raises(RuleError, match="The column 'a' holds String, and a number is needed"):
+        Rule("a > 1").fires_on({"a": ["x"]})
+
+
+def test_nan_is_missing():
+    assert Rule("a is missing").fires({"a": math.nan})
+    frame = pd.DataFrame({"a": [np.nan, 1.0]})
+    assert Rule("a is missing").fires_on(frame).tolist() == [True, False]
+    assert Rule("not (a > 0)").fires_on(frame).tolist() == [False, False]
+
+
+def test_rules_without_columns_fire_on_every_row():
+    assert Rule("1 < 2").fires_on({"a": [1, 2, 3]}).tolist() == [True] * 3
+    assert Rule("true").fires({})
+
+
+def test_trees_made_by_hand_are_bounded_too():
+    tree = Column("a")
+    for _ in range(DEEPEST):
+        tree = Not(tree)
+    with pytest.raises(RuleError, match="nested"):
+        refuse_large(tree)
