@@ -126,8 +126,8 @@ class SGBAPClassifier(BoostedTreesClassifier):
     on held-out rows, which leaves the ranking as it is. :meth:`explain` gives exact Shapley values
     of the trees.
 
-    XGBoost is given |g| for the second derivatives of the surrogate, as the true ones are mostly
-    negative on positives.
+    XGBoost is given the size of the gradient for the second derivatives of the surrogate, as the
+    true ones are mostly negative on positives.
 
     References
     ----------
