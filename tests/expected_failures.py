@@ -108,15 +108,15 @@ CHECKED: list[tuple[Any, dict[str, str]]] = [
     (LambdaMARTClassifier(n_estimators=40), _WEIGHTS),
     (NLBClassifier(n_estimators=20), _OWN_THRESHOLD | _WEIGHTS),
     (NLBClassifier(n_estimators=5, leaves="squared", update="all", start="mirrored"), _WEIGHTS),
-    (
-        ONLBClassifier(epochs=30),
-        _OWN_THRESHOLD | _A_STEP_A_ROW | _TUNED_ON_ROWS_AS_THEY_ARE,
-    ),
+    (ONLBClassifier(epochs=30), _OWN_THRESHOLD | _A_STEP_A_ROW),
     (
         ONLBClassifier(n_estimators=5, epochs=50, threshold=None, steps="constant", target="slope"),
         _A_STEP_A_ROW,
     ),
-    (ONLBClassifier(n_estimators=5, epochs=50, positive_memory=20), _OWN_THRESHOLD | _A_STEP_A_ROW),
+    (
+        ONLBClassifier(n_estimators=5, epochs=50, positive_memory=20),
+        _OWN_THRESHOLD | _A_STEP_A_ROW | _TUNED_ON_ROWS_AS_THEY_ARE,
+    ),
     (OnlineBoostingClassifier(epochs=30), _OWN_THRESHOLD | _A_STEP_A_ROW),
     (OnlineBoostingClassifier(method="stream", epochs=50, threshold=None), _A_STEP_A_ROW),
 ]
