@@ -18,8 +18,11 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 
     Where neither the package's folder nor the user's is writable, Numba refuses to cache; there
     the function is compiled anew in every process.
+
+    What is the default is said all the same: a kernel that is first compiled for another one would
+    take on its options, and its last digits would depend on which was asked for first.
     """
-    return _compile(function)
+    return _compile(function, fastmath=False, error_model="python")
 
 
 def reordering_kernel(function: Callable[P, R]) -> Callable[P, R]:
