@@ -68,3 +68,13 @@ def level_columns(categorical: Any, names: list[str]) -> Bools:
         else:
             raise ValueError(f"categorical_features holds {name!r}; there are {d} columns.")
     return is_set
+
+
+def refuse_lost_classes(codes: Array, used: Bools, n_classes: int) -> None:
+    """Refuse weights that leave a class without rows."""
+    if np.unique(codes[used]).size < n_classes:
+        raise ValueError(
+            "All rows with weight are of one class: learning needs two classes."
+            if n_classes == 2
+            else "No row of some class has weight: learning needs rows of every class."
+        )

@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 import rarefind
 from rarefind.boosting import ONLBClassifier, OnlineBoostingClassifier
+from rarefind.boosting._flow import flow as flow_kernel
 from rarefind.metrics import average_precision
 
 N, D = 400, 3
@@ -521,6 +522,15 @@ def test_reading_while_another_thread_learns():
             assert np.isfinite(model.progress_.average_precision)
             assert np.isfinite(model.priority(X)).all()
         learned.result()
+
+
+def test_rows_that_cannot_be_written_to_need_no_kernel_of_their_own():
+    model = small().partial_fit(X, Y, classes=CLASSES)
+    before, compiled = model.priority(X), len(flow_kernel.signatures)
+    locked = X.copy()
+    locked.flags.writeable = False
+    np.testing.assert_array_equal(model.priority(locked), before)
+    assert len(flow_kernel.signatures) == compiled
 
 
 def test_what_was_not_begun_says_so():

@@ -14,7 +14,12 @@ from sklearn.utils import check_consistent_length, check_random_state, column_or
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rarefind._checks import level_columns, refuse_missing, training_weights
+from rarefind._checks import (
+    level_columns,
+    refuse_lost_classes,
+    refuse_missing,
+    training_weights,
+)
 from rarefind._sklearn_compat import report_progress, with_callbacks
 from rarefind._typing import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.base import RareClassifier
@@ -190,12 +195,7 @@ class BoostingClassifier(RareClassifier):
         check_consistent_length(X, groups)
         weight = training_weights(X, codes, sample_weight, None)
         used = weight > 0
-        if np.unique(codes[used]).size < self.classes_.size:
-            raise ValueError(
-                "All rows with weight are of one class: learning needs two classes."
-                if self.classes_.size == 2
-                else "No row of some class has weight: learning needs rows of every class."
-            )
+        refuse_lost_classes(codes, used, self.classes_.size)
         if not used.all():
             X, codes, weight = X[used], codes[used], weight[used]
         rows = self._rows(X, codes, weight)

@@ -16,7 +16,7 @@ from sklearn.utils import check_consistent_length, check_random_state, column_or
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rarefind._checks import refuse_missing, training_weights
+from rarefind._checks import refuse_lost_classes, refuse_missing, training_weights
 from rarefind._labels import choose_positive
 from rarefind._sklearn_compat import report_progress, with_callbacks
 from rarefind._typing import Array, ArrayLike, Bools, Floats, Ints, Label, Table
@@ -30,9 +30,16 @@ from rarefind.boosting._flow import (
     Memory,
     Settings,
     State,
-    flow,
 )
 from rarefind.boosting._flow_file import refuse_malformed
+from rarefind.boosting._flow_rows import (
+    FlowRows,
+    copied,
+    learn_epochs,
+    row_weights,
+    run_flow,
+    share_of,
+)
 from rarefind.boosting._linear_flows import Votes
 from rarefind.boosting._nets import Nets, Pace
 from rarefind.boosting._spaces import Spaces
@@ -51,8 +58,6 @@ _ENOUGH_ROWS = 20_000
 _BLOCK = 10_000
 # The threshold and the probabilities are set anew after a tenth more rows, between these numbers.
 _SOONEST, _LATEST = 20, 5000
-# A weight of a row is no larger, so that sums of them are numbers.
-_HEAVIEST = 1e50
 # A risk of false alarms at which there are none.
 _NEVER = 1e-300
 # Squared pulls fade as fast as the rest.
@@ -195,15 +200,10 @@ class OnlineClassifier(RareClassifier):
         check_consistent_length(X, groups)
         weight = training_weights(X, codes, sample_weight, None)
         used = weight > 0
-        if np.unique(codes[used]).size < self.classes_.size:
-            raise ValueError(
-                "All rows with weight are of one class: learning needs two classes."
-                if self.classes_.size == 2
-                else "No row of some class has weight: learning needs rows of every class."
-            )
+        refuse_lost_classes(codes, used, self.classes_.size)
         if groups is not None:
             groups = np.asarray(groups)[used]
-        rows = _Rows(X[used], self._places(codes[used]), weight[used] / weight[used].mean())
+        rows = FlowRows(X[used], self._places(codes[used]), weight[used] / weight[used].mean())
         self._begin()
         self._refuse_changes()
         epochs = self.epochs
@@ -222,11 +222,11 @@ class OnlineClassifier(RareClassifier):
         steps = epochs * (1 + len(folds))
         with report_progress(self, "epochs", steps, X, codes, self.verbose) as step:
             held = [self._held_out(rows, *fold, epochs, step) for fold in folds]
-            _learn_epochs(self._state, self._fresh, settings, rows, epochs, step)
+            learn_epochs(self._state, self._fresh, settings, rows, epochs, step)
         # All rows of a table are of one time: none fades, and no fold is a drift.
         settings = settings._replace(growth=1.0, delta=_NEVER)
         for part in held:
-            _run(part, self._state, self._fresh, settings, watching=True)
+            run_flow(part, self._state, self._fresh, settings, watching=True)
         self._settle()
         self._decide_in_hindsight()
 
@@ -323,7 +323,7 @@ class OnlineClassifier(RareClassifier):
             old, known = self._waiting.take_oldest(too_many)
             if self.overflow == "negative":
                 places = np.zeros(too_many, dtype=np.intp)
-                self._go_on(_Rows(old, places, np.ones(too_many), known))
+                self._go_on(FlowRows(old, places, np.ones(too_many), known))
             else:
                 self.n_forgotten_ += too_many
         return self._shown(scores)
@@ -351,10 +351,10 @@ class OnlineClassifier(RareClassifier):
         check_is_fitted(self)
         plain = identifiers(ids)
         places = self._known_places(np.atleast_1d(np.asarray(y)), len(plain))
-        weight = _weights(sample_weight, len(plain))
+        weight = row_weights(sample_weight, len(plain))
         self._refuse_changes()
         waited, X, scores = self._waiting.take(plain)
-        self._go_on(_Rows(X, places[waited], weight[waited], scores))
+        self._go_on(FlowRows(X, places[waited], weight[waited], scores))
         return waited
 
     @property
@@ -381,10 +381,10 @@ class OnlineClassifier(RareClassifier):
         return Progress(
             watch.n_rows,
             np.nan if one_class else average_precision(positive, score, sample_weight=weight),
-            np.nan if many else _share(tp, fp),
-            np.nan if many else _share(tp, fn),
-            np.nan if many else _share(tp + fp, tn + fn),
-            _share(fp + fn, tn + tp),
+            np.nan if many else share_of(tp, fp),
+            np.nan if many else share_of(tp, fn),
+            np.nan if many else share_of(tp + fp, tn + fn),
+            share_of(fp + fn, tn + tp),
         )
 
     def _begin(self) -> None:
@@ -396,7 +396,7 @@ class OnlineClassifier(RareClassifier):
         outputs = 1 if n_classes == 2 else n_classes
         rng = np.random.default_rng(seed)
         self._fresh = self._draw(rng, outputs)
-        self._state = _copy(self._draw_state(self._fresh, seed, outputs))
+        self._state = copied(self._draw_state(self._fresh, seed, outputs))
         self._waiting = Waiting(self.n_features_in_, outputs + 1)  # and the decision
         self.n_forgotten_ = 0
         self._begun = {name: getattr(self, name) for name in self._fixed}
@@ -544,9 +544,9 @@ class OnlineClassifier(RareClassifier):
         with self._whole_or_not():
             X = self._next_rows(X, classes)
             places = self._known_places(y, len(X))
-            weight = _weights(sample_weight, len(X))
+            weight = row_weights(sample_weight, len(X))
             self._refuse_changes()
-        return self._go_on(_Rows(X, places, weight))
+        return self._go_on(FlowRows(X, places, weight))
 
     @contextmanager
     def _whole_or_not(self) -> Iterator[None]:
@@ -559,7 +559,7 @@ class OnlineClassifier(RareClassifier):
             self.__dict__.update(before)
             raise
 
-    def _go_on(self, rows: _Rows) -> Floats:
+    def _go_on(self, rows: FlowRows) -> Floats:
         """Judge and learn rows; settle at rows whose numbers do not depend on the batches."""
         scores = np.empty((len(rows.X), self._n_scores()))
         there = np.flatnonzero(rows.weight > 0)
@@ -568,7 +568,7 @@ class OnlineClassifier(RareClassifier):
         while start < there.size:
             n_rows, settings = self._state.watch.n_rows, self._settings()
             part = there[start : start + self._next_settling - n_rows]
-            scores[part] = _run(
+            scores[part] = run_flow(
                 rows.take(part), self._state, self._fresh, settings, learning=True, watching=True
             )
             start += part.size
@@ -604,7 +604,9 @@ class OnlineClassifier(RareClassifier):
             found = np.bincount(cells, weights=weight, minlength=4).reshape(2, 2)
             watch.decided[:] = found * (watch.gain[1] / (found.sum() or 1.0))
 
-    def _folds(self, rows: _Rows, used: Bools, groups: ArrayLike | None) -> list[tuple[Ints, Ints]]:
+    def _folds(
+        self, rows: FlowRows, used: Bools, groups: ArrayLike | None
+    ) -> list[tuple[Ints, Ints]]:
         """Folds to judge a table by; none where no row can be held out."""
         sizes = np.bincount(rows.places, minlength=self.classes_.size)
         auto = self.threshold == "auto" and sizes.size == 2
@@ -616,15 +618,15 @@ class OnlineClassifier(RareClassifier):
         )
 
     def _held_out(
-        self, rows: _Rows, train: Ints, held: Ints, epochs: int, step: Callable[[], None]
-    ) -> _Rows:
+        self, rows: FlowRows, train: Ints, held: Ints, epochs: int, step: Callable[[], None]
+    ) -> FlowRows:
         """The held-out rows of a fold, with the scores of a model of the others."""
         seed = int(self._state.chance[0])
-        state = _copy(self._draw_state(self._fresh, seed, self._n_scores()))
+        state = copied(self._draw_state(self._fresh, seed, self._n_scores()))
         settings = self._settings()
-        _learn_epochs(state, self._fresh, settings, rows.take(np.sort(train)), epochs, step)
+        learn_epochs(state, self._fresh, settings, rows.take(np.sort(train)), epochs, step)
         part = rows.take(np.sort(held))
-        return part._replace(known=_run(part, state, self._fresh, settings))
+        return part._replace(known=run_flow(part, state, self._fresh, settings))
 
     def _n_scores(self) -> int:
         return self._state.watch.shown.shape[0]
@@ -632,11 +634,11 @@ class OnlineClassifier(RareClassifier):
     def _scores(self, X: Floats) -> Floats:
         """Scores of shape (n, scores); nothing is learned."""
         n = len(X)
-        rows = _Rows(X, np.zeros(n, dtype=np.intp), np.ones(n))
+        rows = FlowRows(X, np.zeros(n, dtype=np.intp), np.ones(n))
         settings = self._scoring()
 
         def work(part: slice) -> Floats:
-            return _run(rows.take(part), self._state, self._fresh, settings)
+            return run_flow(rows.take(part), self._state, self._fresh, settings)
 
         return np.concatenate(in_parts(n, effective_n_jobs(self.n_jobs), work))
 
@@ -683,7 +685,7 @@ class OnlineClassifier(RareClassifier):
         # joblib may have them as files that cannot be written to.
         for name in ("_state", "_fresh"):
             if name in state:
-                setattr(self, name, _copy(state[name]))
+                setattr(self, name, copied(state[name]))
         if "_waiting" in state:
             self._waiting = state["_waiting"].copy()
 
@@ -699,67 +701,3 @@ class OnlineClassifier(RareClassifier):
             raise ValueError("The model is not to be settled again.")
         if type(self._begun) is not dict or set(self._begun) != set(self._fixed):
             raise ValueError("The model does not tell how it began.")
-
-
-class _Rows(NamedTuple):
-    X: Floats
-    places: Ints
-    weight: Floats
-    known: Floats = np.empty((0, 1))  # scores from when the rows came
-
-    def take(self, rows: Ints | slice) -> _Rows:
-        """Some of the rows."""
-        known = self.known[rows] if len(self.known) else self.known
-        return _Rows(self.X[rows], self.places[rows], self.weight[rows], known)
-
-
-def _share(part: float, rest: float) -> float:
-    return float(part / (part + rest)) if part + rest else np.nan
-
-
-def _weights(sample_weight: ArrayLike | None, n: int) -> Floats:
-    """Weights of the next rows; all may be 0, which scikit-learn refuses."""
-    if sample_weight is None:
-        return np.ones(n)
-    weight = np.atleast_1d(np.asarray(sample_weight, dtype=np.float64))
-    if weight.shape != (n,):
-        raise ValueError(f"{weight.size} weights were given for {n} rows.")
-    if not (weight >= 0).all() or not (weight <= _HEAVIEST).all():
-        raise ValueError("A weight of a row is below 0, or no number, or too large.")
-    return weight
-
-
-def _run(
-    rows: _Rows,
-    state: State,
-    fresh: tuple[Nets, Spaces, Votes],
-    settings: Settings,
-    learning: bool = False,
-    watching: bool = False,
-) -> Floats:
-    X = np.ascontiguousarray(rows.X)
-    return flow(X, rows.places, rows.weight, rows.known, state, fresh, settings, learning, watching)
-
-
-def _learn_epochs(
-    state: State,
-    fresh: tuple[Nets, Spaces, Votes],
-    settings: Settings,
-    rows: _Rows,
-    epochs: int,
-    step: Callable[[], None],
-) -> None:
-    """Learn a table again and again, shuffled each time."""
-    rng = np.random.default_rng(int(state.chance[0]))
-    for _ in range(epochs):
-        order = rng.permutation(len(rows.X))
-        _run(rows.take(order), state, fresh, settings, learning=True)
-        step()
-
-
-def _copy(tree: Any) -> Any:
-    """A copy of nested tuples of arrays."""
-    if isinstance(tree, tuple):
-        copies = [_copy(part) for part in tree]
-        return type(tree)(*copies) if hasattr(tree, "_fields") else tuple(copies)
-    return tree.copy()
