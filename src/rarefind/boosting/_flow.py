@@ -50,6 +50,24 @@ class State(NamedTuple):
     chance: Array  # (1,) uint64, the state of the generator
     watch: Watch
 
+    @classmethod
+    def start(
+        cls, learners: tuple[Nets, Spaces, Votes], d: int, k: int, memory: int, seed: int
+    ) -> State:
+        """Before the first row, of ``d`` columns and ``k`` classes."""
+        _, outputs, spaces = learners[1].drawn.shape
+        return cls(
+            *learners,
+            mean=np.zeros(d),
+            spread=np.zeros(d),
+            filled=np.zeros(d),
+            share=np.full(k, 1 / k),
+            weight=np.ones(1),
+            memory=Memory(np.zeros((memory, d)), np.zeros(1, dtype=np.intp)),
+            chance=np.array([seed], dtype=np.uint64),
+            watch=Watch.start(outputs, spaces),
+        )
+
 
 class Settings(NamedTuple):
     """What does not change while a flow is learned."""

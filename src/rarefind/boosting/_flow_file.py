@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from rarefind.boosting._adwin import BUCKETS
-from rarefind.boosting._flow import Memory, State
+from rarefind.boosting._flow import State
 from rarefind.boosting._linear_flows import Votes
 from rarefind.boosting._nets import Nets
 from rarefind.boosting._spaces import Spaces
 from rarefind.boosting._waiting import Waiting
-from rarefind.boosting._watch import Watch
 
 Learners = tuple[Nets, Spaces, Votes]
 
@@ -24,20 +23,11 @@ def refuse_malformed(state: State, fresh: Learners, waiting: Waiting, d: int, k:
     outputs = 1 if k == 2 else k
     n, hidden = state.nets.inner.shape[:2]
     spaces = state.spaces.drawn.shape[2]
-    like = State(
-        *_learners(n, hidden, d, outputs, spaces),
-        mean=np.empty(d),
-        spread=np.empty(d),
-        filled=np.empty(d),
-        share=np.empty(k),
-        weight=np.empty(1),
-        memory=Memory(np.empty((len(state.memory.rows), d)), np.empty(1, dtype=np.intp)),
-        chance=np.empty(1, dtype=np.uint64),
-        watch=Watch.start(outputs, spaces),
-    )
+    learners = _learners(n, hidden, d, outputs, spaces)
+    like = State.start(learners, d, k, len(state.memory.rows), 0)
     # Remembered rows are as they came, with their holes.
     whole = state._replace(memory=state.memory._replace(rows=np.nan_to_num(state.memory.rows)))
-    if not (_alike(whole, like) and _alike(fresh, _learners(n, hidden, d, outputs, spaces))):
+    if not (_alike(whole, like) and _alike(fresh, learners)):
         raise ValueError("The arrays of the model are not those of its learners.")
     window = state.watch.window
     counts = (state.memory.count, state.watch.count, window.count, window.used)

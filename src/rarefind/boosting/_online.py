@@ -27,7 +27,6 @@ from rarefind.boosting._flow import (
     RECORD,
     RELEARN,
     RESTART,
-    Memory,
     Settings,
     State,
 )
@@ -45,7 +44,6 @@ from rarefind.boosting._nets import Nets, Pace
 from rarefind.boosting._spaces import Spaces
 from rarefind.boosting._surrogates import in_parts
 from rarefind.boosting._waiting import Waiting, identifiers
-from rarefind.boosting._watch import Watch
 from rarefind.metrics import average_precision
 from rarefind.rules import Reason
 from rarefind.selection import best_threshold
@@ -396,7 +394,7 @@ class OnlineClassifier(RareClassifier):
         outputs = 1 if n_classes == 2 else n_classes
         rng = np.random.default_rng(seed)
         self._fresh = self._draw(rng, outputs)
-        self._state = copied(self._draw_state(self._fresh, seed, outputs))
+        self._state = self._first_state(seed)
         self._waiting = Waiting(self.n_features_in_, outputs + 1)  # and the decision
         self.n_forgotten_ = 0
         self._begun = {name: getattr(self, name) for name in self._fixed}
@@ -411,20 +409,11 @@ class OnlineClassifier(RareClassifier):
         spaces = Spaces.draw(rng, n, outputs, *self._space_sizes())
         return nets, spaces, Votes.start(self._method(), n)
 
-    def _draw_state(self, fresh: tuple[Nets, Spaces, Votes], seed: int, outputs: int) -> State:
-        d, k = self.n_features_in_, self.classes_.size
-        size = self.positive_memory if k == 2 else 0
-        return State(
-            *fresh,
-            mean=np.zeros(d),
-            spread=np.zeros(d),
-            filled=np.zeros(d),
-            share=np.full(k, 1 / k),
-            weight=np.ones(1),
-            memory=Memory(np.zeros((size, d)), np.zeros(1, dtype=np.intp)),
-            chance=np.array([seed], dtype=np.uint64),
-            watch=Watch.start(outputs, self._space_sizes()[0]),
-        )
+    def _first_state(self, seed: int) -> State:
+        """A state that begins with the learners as they were drawn."""
+        k = self.classes_.size
+        memory = self.positive_memory if k == 2 else 0
+        return State.start(copied(self._fresh), self.n_features_in_, k, memory, seed)
 
     def _settings(self) -> Settings:
         """The parameters as kernels take them."""
@@ -621,8 +610,7 @@ class OnlineClassifier(RareClassifier):
         self, rows: FlowRows, train: Ints, held: Ints, epochs: int, step: Callable[[], None]
     ) -> FlowRows:
         """The held-out rows of a fold, with the scores of a model of the others."""
-        seed = int(self._state.chance[0])
-        state = copied(self._draw_state(self._fresh, seed, self._n_scores()))
+        state = self._first_state(int(self._state.chance[0]))
         settings = self._settings()
         learn_epochs(state, self._fresh, settings, rows.take(np.sort(train)), epochs, step)
         part = rows.take(np.sort(held))
