@@ -19,6 +19,7 @@ from rarefind.rules._syntax import (
     Arithmetic,
     Column,
     Compare,
+    Filled,
     IsIn,
     IsMissing,
     Minus,
@@ -40,6 +41,7 @@ numbers = st.deferred(
         literal_numbers,
         st.sampled_from(NUMBERS).map(Column),
         numbers.map(Minus),
+        st.builds(Filled, numbers, numbers),
         st.builds(Arithmetic, st.sampled_from("+-*/"), numbers, numbers),
     )
 )
@@ -100,6 +102,8 @@ def naive(node, record):
         value = naive(node.part, record)
         return None if value is None else (value in [v.value for v in node.values]) != node.negated
     parts = [naive(part, record) for part in node.parts()]
+    if isinstance(node, Filled):
+        return parts[1] if parts[0] is None else parts[0]
     if None in parts:
         return None
     if isinstance(node, Not):

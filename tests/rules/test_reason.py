@@ -1,3 +1,5 @@
+import pytest
+
 from rarefind.rules import Condition, Reason, Similar
 from rarefind.rules._reason import short
 
@@ -26,3 +28,28 @@ def test_numbers_are_short_and_the_rest_is_as_it_is():
         "Paris",
         "True",
     ]
+
+
+def test_contributions_do_not_tell_reasons_apart():
+    plain = Reason(1.5, 0.9, [Condition("amount", "=", 3.0)])
+    full = Reason(1.5, 0.9, [Condition("amount", "=", 3.0)], [], 1.0, {"amount": 0.5})
+    assert plain == full
+    assert str(plain) == str(full)
+    assert plain.base is None
+    assert plain.contributions == {}
+
+
+def test_bars_are_as_long_as_shares_to_an_eighth():
+    conditions = [Condition("a", ">", 1, weight=0.7), Condition("share %", "<", 2, weight=0.2625)]
+    first, second = Reason(1.0, None, conditions).bars(10).split("\n")
+    assert first == "a > 1       " + "███████   " + "  70 %"
+    assert second == "share % < 2 " + "██▋       " + "  26 %"
+
+
+def test_bars_stay_within_their_width():
+    conditions = [Condition("a", ">", 1, weight=w) for w in (1.0, 1.0000001, 0.999, 0.0, -0.1)]
+    bars = [line[6:9] for line in Reason(1.0, None, conditions).bars(3).split("\n")]
+    assert bars == ["███", "███", "███", "   ", "   "]
+    assert Reason(1.0, None).bars() == ""
+    with pytest.raises(ValueError, match="at least one character wide, not 0"):
+        Reason(1.0, None).bars(0)

@@ -60,6 +60,12 @@ def test_names_are_their_own():
     twice = {"rules": [{"name": "x", "rule": "a > 1"}, {"name": "x", "rule": "a > 2"}]}
     with pytest.raises(RuleError, match="same name"):
         RuleSet.from_json(json.dumps(twice))
+    for name, text in [("#1", "a > 1"), ("let x", "a > 1"), ("b", "a = 'x\ny'"), (" c", "a > 1")]:
+        with pytest.raises(RuleError, match="cannot stand in a file"):
+            RuleSet({name: text}).to_text()
+        assert RuleSet.from_json(RuleSet({name: text}).to_json())[name].text == Rule(text).text
+    with pytest.raises(RuleError, match="nested too deeply"):
+        RuleSet.from_json("[" * 100_000)
     with pytest.raises(RuleError, match="cannot stand in a file"):
         RuleSet({"x: y": "a > 1"}).to_text()
 
@@ -105,6 +111,9 @@ def test_alerts_are_counted_a_day():
     report = RuleSet({"all": "true"}).measure({"a": [1, 2, 3]}, [1, 0, 0], time=times)
     assert report.rules.loc["all", "alerts_a_day"] == 3 / 4
     assert "alerts_a_day" in str(report)
+    clock = pd.to_datetime(["2026-03-28 12:00", "2026-03-30 12:00"]).tz_localize("Europe/Paris")
+    report = RuleSet({"all": "true"}).measure({"a": [1, 2]}, [1, 0], time=clock)
+    assert report.rules.loc["all", "alerts_a_day"] == 2 / 3  # one of the days has 23 hours
 
 
 def test_the_interval_of_precision_holds_it_as_often_as_it_says():

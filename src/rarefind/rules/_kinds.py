@@ -12,6 +12,7 @@ from rarefind.rules._syntax import (
     Arithmetic,
     Column,
     Compare,
+    Filled,
     IsIn,
     IsMissing,
     Minus,
@@ -70,7 +71,7 @@ class _Kinds:
         kind: str | None
         if isinstance(node, Column):
             return self._settle(node.name, wanted)
-        if isinstance(node, Number | Minus | Arithmetic):
+        if isinstance(node, Number | Minus | Arithmetic | Filled):
             kind = NUMBER
             for part in node.parts():
                 self.ask(part, NUMBER)
@@ -139,6 +140,8 @@ def _exchanged(node: Node, values: dict[str, Node]) -> Node:
         return type(node)(tuple(_exchanged(part, values) for part in node.items))
     if isinstance(node, Compare | Arithmetic):
         return type(node)(node.op, _exchanged(node.left, values), _exchanged(node.right, values))
+    if isinstance(node, Filled):
+        return Filled(_exchanged(node.part, values), _exchanged(node.value, values))
     if isinstance(node, IsIn):
         return IsIn(_exchanged(node.part, values), node.values, node.negated)
     if isinstance(node, IsMissing):

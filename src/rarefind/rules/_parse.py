@@ -13,6 +13,7 @@ from rarefind.rules._syntax import (
     Arithmetic,
     Column,
     Compare,
+    Filled,
     IsIn,
     IsMissing,
     Minus,
@@ -58,6 +59,7 @@ _values: value ("," value)*
     | _FALSE -> false
     | NAME -> column
     | QUOTED -> quoted
+    | _COALESCE "(" sum "," sum ")" -> filled
     | "(" either ")"
 
 COMPARISON: "<=" | ">=" | "!=" | "<>" | "==" | "<" | ">" | "="
@@ -67,6 +69,7 @@ NUMBER: /(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?/
 TEXT: /'([^']|'')*'|"([^"]|"")*"/
 NAME: /(?!(and|or|not|in|is|missing|true|false)\b)[^\W\d]\w*(\.[^\W\d]\w*)*/i
 QUOTED: /`([^`]|``)+`/
+_COALESCE.3: /coalesce(?=\s*\()/i
 _OR.2: /or\b/i
 _AND.2: /and\b/i
 _NOT.2: /not\b/i
@@ -156,6 +159,9 @@ class _Builder(Transformer[Token, Node]):
 
     def minus(self, items: list[Node]) -> Node:
         return Minus(items[0])
+
+    def filled(self, items: list[Node]) -> Node:
+        return Filled(items[0], items[1])
 
     def number(self, items: list[Any]) -> Number:
         value = float(items[0])

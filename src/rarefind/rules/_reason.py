@@ -19,8 +19,8 @@ class Condition:
 
     feature: str
     #: One of ``<``, ``<=``, ``>``, ``>=``, ``=``, ``in``, ``not in``, ``between`` (above the first
-    #: value, up to the second) and ``≈`` (as in a known positive); rules may have `` or missing``
-    #: and `` or new`` behind it.
+    #: value, up to the second), ``≈`` (as in a known positive) and ``holds`` (what the text says of
+    #: several columns); rules may have `` or missing`` and `` or new`` behind it.
     op: str
     value: Any
     #: The condition in the words and units of the original table, where they are known.
@@ -66,18 +66,65 @@ class Reason:
     rank_in_reference: float | None
     because: list[Condition] = field(default_factory=list)
     similar: list[Similar] = field(default_factory=list)
+    #: What contributions add to; None where there are none.
+    base: float | None = field(default=None, compare=False)
+    #: What each column adds to the score, by its name, in models whose score is such a sum: with
+    #: ``base`` they make ``score``. Empty elsewhere.
+    contributions: dict[str, float] = field(default_factory=dict, compare=False)
+
+    def bars(self, width: int = 20) -> str:
+        """The conditions a line each, with a bar of its share, for a terminal.
+
+        Parameters
+        ----------
+        width : int, default=20
+            Characters of a bar of 100 %.
+
+        Returns
+        -------
+        str
+            Empty where no condition is known.
+
+        Examples
+        --------
+        >>> from rarefind.rules import Condition, Reason
+        >>> because = [Condition("amount", ">", 220, weight=0.7), Condition("hour", "≈", 3)]
+        >>> print(Reason(1.8, None, because).bars(10))
+        amount > 220 ███████     70 %
+        hour ≈ 3                  0 %
+        """
+        if width < 1:
+            raise ValueError(f"A bar is at least one character wide, not {width}.")
+        texts = [str(condition) for condition in self.because]
+        longest = max(map(len, texts), default=0)
+        return "\n".join(
+            f"{text:<{longest}} {_bar(share, width):<{width}} {100 * share:3.0f} %"
+            for text, share in zip(texts, (c.weight for c in self.because), strict=True)
+        )
 
     def __str__(self) -> str:
-        # Scores beyond all ratios stand for a row that equals a known positive.
-        text = "Score above all others" if self.score >= 1e99 else f"Score {short(self.score)}"
-        if self.rank_in_reference is not None:
-            text += f", above {100 * self.rank_in_reference:.1f} % of the known rows"
+        text = heading(self)
         if self.because:
             text += ", because " + ", ".join(map(str, self.because))
         if self.similar:
             known = " and ".join(map(str, self.similar[:3]))
             text += f"; most like known positive{'s' if len(self.similar) > 1 else ''} {known}"
         return text + "."
+
+
+def heading(reason: Reason) -> str:
+    """The score and where it stands."""
+    # Scores beyond all ratios stand for a row that equals a known positive.
+    text = "Score above all others" if reason.score >= 1e99 else f"Score {short(reason.score)}"
+    if reason.rank_in_reference is None:
+        return text
+    return f"{text}, above {100 * reason.rank_in_reference:.1f} % of the known rows"
+
+
+def _bar(share: float, width: int) -> str:
+    """A bar to an eighth of a character."""
+    whole, eighths = divmod(round(8 * width * min(max(share, 0.0), 1.0)), 8)
+    return "█" * whole + " ▏▎▍▌▋▊▉"[eighths].strip()
 
 
 def short(value: Any) -> str:

@@ -11,6 +11,7 @@ from rarefind.rules._syntax import (
     Arithmetic,
     Column,
     Compare,
+    Filled,
     IsIn,
     IsMissing,
     Minus,
@@ -51,6 +52,9 @@ def as_function(node: Node, kinds: Mapping[str, str | None]) -> Run:
         return lambda record: None if (value := part(record)) is None else -value
     if isinstance(node, Arithmetic):
         return _arithmetic(node.op, inner(node.left), inner(node.right))
+    if isinstance(node, Filled):
+        part, other = inner(node.part), inner(node.value)
+        return lambda record: other(record) if (value := part(record)) is None else value
     if isinstance(node, Compare):
         return _compare(_COMPARE[node.op], inner(node.left), inner(node.right))
     if isinstance(node, IsIn):

@@ -22,10 +22,11 @@ class Rule:
     """A condition on the columns of a row, as an expert writes it or a model learns it.
 
     The language has numbers, texts in quotes, ``true`` and ``false``; columns, in backquotes if
-    their names are no plain words; ``+ - * /``; ``= != < <= > >=``; ``in (...)`` and
-    ``not in (...)``; ``is missing`` and ``is not missing``; ``and``, ``or``, ``not`` and
-    parentheses. As in SQL, what is compared with a missing value is unknown, and a rule fires only
-    where it is known to hold. What is divided by 0 is missing.
+    their names are no plain words; ``+ - * /`` and ``coalesce(number, other)``, the other where the
+    number is missing; ``= != < <= > >=``; ``in (...)`` and ``not in (...)``; ``is missing`` and
+    ``is not missing``; ``and``, ``or``, ``not`` and parentheses. As in SQL, what is compared with a
+    missing value is unknown, and a rule fires only where it is known to hold. What is divided by 0
+    is missing.
 
     Parameters
     ----------

@@ -9,10 +9,10 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from scipy.stats import beta
 
 from rarefind._labels import choose_positive
 from rarefind._typing import ArrayLike, Bools, Ints, Label, Table
+from rarefind.metrics._share import share_interval
 from rarefind.rules._parse import RuleError
 from rarefind.rules._rule import Rule, fired
 
@@ -95,12 +95,12 @@ class RuleSet:
                 if not sign or not name.strip():
                     raise RuleError(f"Line {number} is no constant: write let name = value.")
                 continue
-            name, sign, rule = line.partition(":")
-            if not sign or not name.strip():
+            named = _name_of(line)
+            if named is None:
                 raise RuleError(f"Line {number} is no rule: write name: rule.")
-            if name.strip() in found:
-                raise RuleError(f"Two rules are called {name.strip()!r}.")
-            found[name.strip()] = rule.strip()
+            if named in found:
+                raise RuleError(f"Two rules are called {named!r}.")
+            found[named] = line.partition(":")[2].strip()
         return cls(found, columns=columns, constants=constants)
 
     def to_text(self) -> str:
@@ -108,9 +108,13 @@ class RuleSet:
         constants = {name: value for rule in self.rules for name, value in rule.constants.items()}
         lines = [f"let {name} = {_written(value)}" for name, value in constants.items()]
         for rule in self.rules:
-            if ":" in rule.name or "\n" in rule.name or rule.name.strip() != rule.name:
-                raise RuleError(f"The name {rule.name!r} cannot stand in a file of rules.")
-            lines.append(f"{rule.name}: {rule.text}")
+            alone = f"{rule.name}: {rule.text}"
+            if _whole_lines(alone) != [(1, alone)] or _name_of(alone) != rule.name:
+                raise RuleError(
+                    f"The rule {rule.name!r} cannot stand in a file of text: its name or a text in "
+                    "it would be read otherwise. Write JSON, or give it another name."
+                )
+            lines.append(alone)
         return "\n".join(lines) + "\n"
 
     @classmethod
@@ -120,6 +124,8 @@ class RuleSet:
             whole = json.loads(text)
             rules = {str(rule["name"]): str(rule["rule"]) for rule in whole["rules"]}
             constants = dict(whole.get("constants", {}))
+        except RecursionError:
+            raise RuleError("This is nested too deeply to be a file of rules.") from None
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise RuleError(f"This is no file of rules ({error}).") from None
         if len(rules) != len(whole["rules"]):
@@ -257,6 +263,14 @@ def _whole_lines(text: str) -> list[tuple[int, str]]:
     return found
 
 
+def _name_of(line: str) -> str | None:
+    """The name of the rule of a line; None where it is no rule."""
+    if line.startswith("let "):
+        return None
+    name, sign, _ = line.partition(":")
+    return name.strip() if sign and name.strip() else None
+
+
 def _constant(text: str, line: int) -> Any:
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
@@ -287,16 +301,18 @@ def _days(time: ArrayLike | None, n: int) -> float:
     """How many days the rows span, from the first to the last that has one."""
     if time is None:
         return np.nan
-    times = pd.to_datetime(pd.Series(np.asarray(time)))
+    times = pd.to_datetime(pd.Series(time).reset_index(drop=True))
     if len(times) != n:
         raise RuleError(f"{len(times)} times were given for {n} rows.")
+    if times.dt.tz is not None:
+        times = times.dt.tz_localize(None)  # days of their own clock, some of which have 23 hours
     return float((times.max().normalize() - times.min().normalize()).days + 1)
 
 
 def _worth(alert: Bools, positive: Bools, days: float) -> dict[str, float]:
     alerts, hits = float(alert.sum()), float((alert & positive).sum())
     total, negatives = float(positive.sum()), float((~positive).sum())
-    low, high = _interval(hits, alerts)
+    low, high = share_interval(hits, alerts)
     precision = hits / alerts if alerts else np.nan
     return {
         "alerts": alerts,
@@ -309,11 +325,3 @@ def _worth(alert: Bools, positive: Bools, days: float) -> dict[str, float]:
         "lift": precision / (total / len(positive)) if total else np.nan,
         "alerts_a_day": alerts / days,
     }
-
-
-def _interval(hits: float, alerts: float, level: float = 0.95) -> tuple[float, float]:
-    """Clopper and Pearson's interval of a share: it holds the true one at least so often."""
-    tail = (1 - level) / 2
-    low = beta.ppf(tail, hits, alerts - hits + 1) if hits else 0.0
-    high = beta.ppf(1 - tail, hits + 1, alerts - hits) if hits < alerts else 1.0
-    return float(low), float(high)

@@ -10,6 +10,7 @@ from rarefind.rules._syntax import (
     Arithmetic,
     Column,
     Compare,
+    Filled,
     IsIn,
     IsMissing,
     Minus,
@@ -50,6 +51,8 @@ def as_sql(node: Node, kinds: Mapping[str, str | None], dialect: str) -> str:
         if node.op == "/":
             right = f"NULLIF({right}, {sql_number(0.0, dialect)})"
         return f"({left} {node.op} {right})"
+    if isinstance(node, Filled):
+        return f"COALESCE({inner(node.part)}, {inner(node.value)})"
     if isinstance(node, Compare):
         op = "<>" if node.op == "!=" else node.op
         return f"({inner(node.left)} {op} {inner(node.right)})"

@@ -99,6 +99,20 @@ class Minus(Node):
 
 
 @dataclass(frozen=True)
+class Filled(Node):
+    """A number, or another one where it is missing."""
+
+    part: Node
+    value: Node
+
+    def parts(self) -> tuple[Node, ...]:
+        return (self.part, self.value)
+
+    def __str__(self) -> str:
+        return f"coalesce({self.part}, {self.value})"
+
+
+@dataclass(frozen=True)
 class Arithmetic(Node):
     """Two numbers added, subtracted, multiplied or divided; what is divided by 0 is missing."""
 

@@ -13,6 +13,7 @@ from rarefind.rules._syntax import (
     Arithmetic,
     Column,
     Compare,
+    Filled,
     IsIn,
     IsMissing,
     Minus,
@@ -48,6 +49,8 @@ def as_expression(node: Node, kinds: Mapping[str, str | None]) -> pl.Expr:
         if node.op == "/":
             return left / pl.when(right != 0).then(right)
         return left + right if node.op == "+" else left - right if node.op == "-" else left * right
+    if isinstance(node, Filled):
+        return pl.coalesce(inner(node.part), inner(node.value))
     if isinstance(node, Compare):
         return _compare(node.op, inner(node.left), inner(node.right))
     if isinstance(node, IsIn):
