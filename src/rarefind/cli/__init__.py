@@ -9,6 +9,7 @@ import typer
 
 from rarefind import __version__
 from rarefind.cli._demo import demo
+from rarefind.cli._rules import app as rules
 
 app = typer.Typer(
     name="rarefind",
@@ -18,6 +19,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(demo)
+app.add_typer(rules, name="rules")
 
 
 def _show_version(wanted: bool) -> None:

@@ -1,0 +1,311 @@
+"""``rarefind rules``: files of rules checked, measured, learned and converted."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rarefind.cli._rule_files import as_sql, limit_of, read_rules, refuse_output, write_text
+from rarefind.cli._rule_tables import print_learned, print_report
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable
+
+    import pandas as pd
+
+    from rarefind._typing import Bools
+    from rarefind.model import TableModel
+    from rarefind.rules import RuleReport, RuleSet
+
+_FORMATS = ("text", "json", "sql")
+_COUNTS = ("alerts", "hits", "hits_added", "hits_alone")
+
+app = typer.Typer(
+    help="Check, measure, learn and convert files of rules.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+RulesFile = Annotated[
+    Path, typer.Argument(help="File of rules: text, or JSON if it ends in .json.")
+]
+DataFile = Annotated[Path, typer.Argument(help="Table with labels: CSV, Parquet, Arrow or KEEL.")]
+Target = Annotated[str, typer.Option(help="Column with the labels, of which there are two.")]
+Positive = Annotated[
+    str | None, typer.Option(help="The label that matters, as in the file; by default the rarer.")
+]
+Time = Annotated[str | None, typer.Option(help="Column with the date of a row.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+
+
+@app.command(epilog="Example: rarefind rules check desk.rules --data payments.csv")
+def check(
+    rules: RulesFile,
+    data: Annotated[
+        Path | None, typer.Option(help="Table whose columns the rules must fit.")
+    ] = None,
+) -> None:
+    """Say whether all rules of a file are right, and list those that are not."""
+    table = None if data is None else _table(data)
+    found = read_rules(rules, table)
+    right = "1 rule is right" if len(found) == 1 else f"{len(found):,} rules are right"
+    typer.echo(f"{rules}: {right}{'' if data is None else f' and fit {data}'}.")
+
+
+@app.command(
+    epilog="Example: rarefind rules measure desk.rules payments.csv --target fraud --time time "
+    "--limit min_precision=0.05 -o kept.rules"
+)
+def measure(
+    rules: RulesFile,
+    data: DataFile,
+    target: Target,
+    positive: Positive = None,
+    time: Time = None,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Retire rules that fail it: min_ or max_ with alerts, hits, precision, "
+            "precision_low, precision_high, recall, false_alert_rate, lift, alerts_a_day, "
+            "hits_added or hits_alone. Can be given more than once."
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Where to write the rules kept.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure what each rule finds, at what price, and what it adds to the others."""
+    limits = dict(limit_of(text) for text in limit or [])
+    if time is None and any(name.endswith("_alerts_a_day") for name in limits):
+        raise ValueError("A limit on alerts_a_day needs --time, the column with the date of a row.")
+    refuse_output(output)
+    table = _table(data)
+    truth = _truth(table, target, positive)
+    days = None if time is None else _dates(table, time)
+    found = read_rules(rules, table)
+    report = found.measure(_with_nulls(table, found), truth, time=days, pos_label=True)
+    kept, retired = found.retire(report, **limits)
+    if output is not None and len(kept):
+        is_json = output.suffix.lower() == ".json"
+        write_text(kept.to_json() + "\n" if is_json else kept.to_text(), output)
+    if as_json:
+        typer.echo(json.dumps(_measured(report, kept, retired, truth), indent=2))
+    else:
+        print_report(report, retired, timed=time is not None)
+    if output is not None and not len(kept):
+        raise ValueError(f"No rule passes the limits, so {output} was not written.")
+
+
+@app.command(
+    epilog="Example: rarefind rules learn payments.csv --target fraud --drop card -o learned.rules"
+)
+def learn(
+    data: DataFile,
+    target: Target,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the rules.")],
+    positive: Positive = None,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(help="Column that no rule may use. Can be given more than once."),
+    ] = None,
+    id: Annotated[str | None, typer.Option(help="Column with what a row is called.")] = None,
+    time: Time = None,
+    entity: Annotated[
+        str | None, typer.Option(help="Column with whose row it is; they are held out together.")
+    ] = None,
+    tolerance: Annotated[
+        float,
+        typer.Option(min=0, max=0.99, help="Share of the quality that a short list may lose."),
+    ] = 0.01,
+    most: Annotated[int, typer.Option(min=1, max=1000, help="Rules to learn at most.")] = 40,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of what is drawn.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Learn a short list of rules from a table with labels; dates are left out."""
+    from rarefind.cli._steps import steps
+    from rarefind.conditions import ConditionClassifier
+    from rarefind.model import TableModel
+
+    refuse_output(output)
+    kept_out = list(drop or [])
+    with steps(quiet=as_json or not sys.stderr.isatty()) as say:
+        say("Reading the table")
+        table = _table(data)
+        _refuse_columns(table, [target, time, entity, id, *kept_out])
+        kept_out += _other_dates(table, [target, time, entity, id, *kept_out])
+        say(f"Learning rules from {len(table):,} rows")
+        classifier = ConditionClassifier(
+            tolerance=tolerance, max_conditions=most, random_state=seed
+        )
+        model = TableModel(
+            classifier, target, positive, time=time, entity=entity, id=id, drop=kept_out
+        ).fit(table)
+    text = _alerts(model, as_json=output.suffix.lower() == ".json")
+    if not text:
+        raise ValueError(f"No rule tells the labels of {data} apart, so {output} was not written.")
+    write_text(text, output)
+    if as_json:
+        typer.echo(json.dumps(_learned(model), indent=2))
+    else:
+        print_learned(model)
+        typer.echo(f"The rules that raise a score are in {output}.")
+
+
+@app.command(
+    epilog="Example: rarefind rules convert desk.rules --to sql --dialect duckdb --table payments"
+)
+def convert(
+    rules: RulesFile,
+    to: Annotated[str, typer.Option(metavar="text|json|sql", help="The format to write.")],
+    dialect: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ansi|sqlite|duckdb|postgresql|mysql",
+            help="Whose SQL; by default that of the standard.",
+        ),
+    ] = None,
+    table: Annotated[
+        str | None,
+        typer.Option(
+            help="For SQL: a query of this table (or schema.table), with a column a rule that is 1 "
+            "where it fires; by default one condition a rule."
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Where to write; by default it is shown.")
+    ] = None,
+) -> None:
+    """Write rules as text, as JSON or as SQL."""
+    if to not in _FORMATS:
+        raise ValueError(f"There is no format {to!r}: known are {', '.join(_FORMATS)}.")
+    if to != "sql" and (dialect or table) is not None:
+        raise ValueError("The options --dialect and --table are for --to sql only.")
+    refuse_output(output)
+    found = read_rules(rules)
+    if to == "sql":
+        text = as_sql(found, dialect or "ansi", table)
+    else:
+        text = found.to_text() if to == "text" else found.to_json() + "\n"
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        write_text(text, output)
+
+
+def _table(path: Path) -> pd.DataFrame:
+    from rarefind.data import read_table
+
+    return read_table(path)
+
+
+def _truth(table: pd.DataFrame, target: str, positive: str | None) -> Bools:
+    """Which rows are positive."""
+    from rarefind.data import check_target
+
+    label = check_target(table, target, positive)
+    return (table[target] == label).to_numpy(dtype=bool)
+
+
+def _dates(table: pd.DataFrame, name: str) -> pd.Series[Any]:
+    import pandas as pd
+
+    _refuse_columns(table, [name])
+    dates = pd.api.types.is_datetime64_any_dtype(table[name].dtype)
+    if not dates or table[name].isna().all():
+        raise ValueError(f"The column {name!r} holds no dates: --time names the one that does.")
+    return table[name].dt.tz_localize(None)
+
+
+def _with_nulls(table: pd.DataFrame, rules: RuleSet) -> pd.DataFrame:
+    """The columns that rules need; those without any value are of no kind, and fit each."""
+    names = list(dict.fromkeys(name for rule in rules for name in rule.columns))
+    needed = table[names or list(table.columns[:1])]
+    empty = [name for name in needed.columns if needed[name].isna().all()]
+    return needed.assign(**dict.fromkeys(empty))
+
+
+def _refuse_columns(table: pd.DataFrame, names: Iterable[str | None]) -> None:
+    from rarefind.data._target import refuse_unknown
+
+    for name in names:
+        if name is not None:
+            refuse_unknown(table, name)
+
+
+def _measured(
+    report: RuleReport, kept: RuleSet, retired: dict[str, str], truth: Bools
+) -> dict[str, Any]:
+    """The report for machines."""
+    rules = report.rules.rename(columns={"text": "rule"})
+    return {
+        "rows": len(truth),
+        "positives": int(truth.sum()),
+        "rules": [{"name": name, **_plain(row)} for name, row in rules.iterrows()],
+        "together": _plain(report.together),
+        "overlap": {str(name): _plain(row, ()) for name, row in report.overlap.iterrows()},
+        "kept": [rule.name for rule in kept],
+        "retired": retired,
+    }
+
+
+def _other_dates(table: pd.DataFrame, others: list[str | None]) -> list[str]:
+    """Columns with dates that no option names: rules cannot speak of them."""
+    import pandas as pd
+
+    is_date = pd.api.types.is_datetime64_any_dtype
+    names = [str(name) for name in table.columns]
+    return [name for name in names if name not in others and is_date(table[name].dtype)]
+
+
+def _alerts(model: TableModel, *, as_json: bool) -> str:
+    """The learned rules that raise a score, which alone are alerts; the others are remarks."""
+    from rarefind.rules import RuleSet
+
+    pairs = list(zip(model.rules(), model.conditions().to_dict("records"), strict=True))
+    alerts = [(rule, said) for rule, said in pairs if said["weight"] > 0]
+    if not alerts:
+        return ""
+    if as_json:
+        return RuleSet([rule for rule, _ in alerts]).to_json() + "\n"
+    text = "".join(f"{_remark(said)}\n{RuleSet([rule]).to_text()}" for rule, said in alerts)
+    against = [said for _, said in pairs if said["weight"] < 0]
+    return text + "".join(
+        f"# lowers a score by {-said['weight']:g}: {said['rule']}\n" for said in against
+    )
+
+
+def _remark(said: dict[Any, Any]) -> str:
+    remark = f"# weight {said['weight']:g}"
+    if math.isnan(said["precision"]):
+        return remark
+    low, high = said["precision_low"], said["precision_high"]
+    shares = f"precision {said['precision']:.2f} ({low:.2f} to {high:.2f})"
+    return f"{remark}, {shares}, recall {said['recall']:.2f}"
+
+
+def _learned(model: TableModel) -> dict[str, Any]:
+    """What was learned, for machines."""
+    conditions = model.conditions()
+    names = [rule.name for rule in model.rules()]
+    rows = [_plain(row) for _, row in conditions.iterrows()]
+    return {
+        "rows": model.rows_,
+        "positives": model.positives_,
+        "rules": [{"name": name, **row} for name, row in zip(names, rows, strict=True)],
+    }
+
+
+def _plain(row: pd.Series[Any], counts: Container[object] = _COUNTS) -> dict[str, Any]:
+    """Values for JSON: counts are whole, and what is not a number is null."""
+    found: dict[str, Any] = {}
+    for name, value in row.items():
+        if not isinstance(value, str):
+            value = None if math.isnan(value) else int(value) if name in counts else float(value)
+        found[str(name)] = value
+    return found

@@ -1,0 +1,523 @@
+"""``rarefind rules``: what it prints, what it writes, and what it refuses."""
+
+import json
+import sqlite3
+import subprocess
+import sys
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from rarefind.cli import app, main
+from rarefind.conditions import ConditionClassifier
+from rarefind.data import read_table
+from rarefind.model import TableModel
+from rarefind.rules import RuleSet
+
+DESK = """
+# Written by the desk.
+let limit = 4
+large: amount > limit * `mean amount`
+abroad: country != card_country and not ecommerce
+never: amount > 1e9
+empty: note = 'x' or card_country != other
+bare: time is missing
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A file of rules, and the same payments as CSV and as Parquet."""
+    folder = tmp_path_factory.mktemp("rules")
+    rng = np.random.default_rng(0)
+    n = 300
+    days = pd.to_timedelta(rng.integers(0, 10 * 24, n), unit="h")
+    payments = pd.DataFrame(
+        {
+            "time": (pd.Timestamp("2026-01-01") + days).to_series().mask(rng.random(n) < 0.02),
+            "amount": rng.lognormal(3, 1, n).round(2),
+            "mean amount": 20.0,
+            "country": rng.choice(["FR", "BE", "US"], n),
+            "card_country": "FR",
+            "ecommerce": rng.integers(0, 2, n),
+            "note": None,
+            "other": None,
+            "card": rng.integers(0, 60, n),
+            "name": [f"p{i}" for i in range(n)],
+        }
+    ).reset_index(drop=True)
+    payments.loc[::17, "amount"] = np.nan
+    fraud = (payments["amount"] > 60) & (rng.random(n) < 0.7)
+    payments["fraud"] = np.where(fraud, "yes", "no")
+    payments["code"] = np.where(fraud, 2, 1)
+    payments.to_csv(folder / "payments.csv", index=False)
+    payments.to_parquet(folder / "payments.parquet")
+    (folder / "desk.rules").write_text(DESK, encoding="utf-8")
+    (folder / "desk.json").write_text(RuleSet.from_text(DESK).to_json(), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def run(folder, monkeypatch):
+    """Run a command that goes well, and give what it prints."""
+    monkeypatch.chdir(folder)
+
+    def run(*arguments):
+        result = CliRunner().invoke(app, ["rules", *map(str, arguments)])
+        assert result.exit_code == 0, result.output
+        assert result.stderr == ""
+        return result.stdout
+
+    return run
+
+
+@pytest.fixture
+def refused(folder, monkeypatch, capsys):
+    """Run a command that fails, and give the lines it says why in; nothing is written."""
+    monkeypatch.chdir(folder)
+
+    def refused(*arguments):
+        before = sorted(folder.rglob("*"))
+        monkeypatch.setattr(sys, "argv", ["rarefind", "rules", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        assert end.value.code == 2
+        assert sorted(folder.rglob("*")) == before
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        return printed.err.splitlines()
+
+    return refused
+
+
+def expected_report(folder, target="fraud", positive="yes", time=None):
+    """By the library, with nothing of the command in between."""
+    table = pd.read_parquet(folder / "payments.parquet")
+    y = table[target] == positive
+    return RuleSet.from_text(DESK).measure(table, y, time=time, pos_label=True)
+
+
+def test_right_rules_are_counted(run, tmp_path):
+    assert run("check", "desk.rules") == "desk.rules: 5 rules are right.\n"
+    assert run("check", "desk.json") == "desk.json: 5 rules are right.\n"
+    for data in ("payments.csv", "payments.parquet"):
+        said = run("check", "desk.rules", "--data", data)
+        assert said == f"desk.rules: 5 rules are right and fit {data}.\n"
+    one = tmp_path / "one.rules"
+    one.write_text("\ufeffx: a > 1\n", encoding="utf-8")
+    assert run("check", one) == f"{one}: 1 rule is right.\n"
+    assert run("convert", one, "--to", "text") == "x: a > 1\n", "without the mark of some editors"
+
+
+MISTAKEN = """
+first: amount >
+let limit = 5
+fine: amount > limit
+second amount > 1
+third: amount > 'x'
+fine: amount > 2
+"""
+
+
+def test_all_mistakes_are_told_each_in_a_line(refused, tmp_path):
+    path = tmp_path / "mistaken.rules"
+    path.write_text(MISTAKEN, encoding="utf-8")
+    assert refused("check", path) == [
+        f"rarefind: {path} has 4 mistakes.",
+        "Rule 'first': The rule ends too early.",
+        "Line 5 is no rule: write name: rule.",
+        "Rule 'third': A number is needed where the rule has \"'x'\", a text.",
+        "Two rules are called 'fine'.",
+    ]
+
+
+def test_mistakes_in_json_are_told_one_by_one(refused, tmp_path):
+    path = tmp_path / "mistaken.json"
+    rules = [{"name": "a", "rule": "x >"}, {"name": "b", "rule": "x > 1"}, {"name": "c"}]
+    path.write_text(json.dumps({"rules": rules}), encoding="utf-8")
+    first, *others = refused("check", path)
+    assert first == f"rarefind: {path} has 2 mistakes."
+    assert others == [
+        "Rule 'a': The rule ends too early.",
+        "This is no file of rules ('rule').",
+    ]
+
+
+def test_names_that_two_rules_have_are_told(refused, tmp_path):
+    path = tmp_path / "twice.json"
+    rules = [{"name": name, "rule": "x > 1"} for name in "abab"]
+    path.write_text(json.dumps({"rules": rules}), encoding="utf-8")
+    told = ["Two rules are called 'a'.", "Two rules are called 'b'."]
+    assert refused("check", path) == [f"rarefind: {path} has 2 mistakes.", *told]
+
+
+def test_a_constant_that_is_wrong_is_told_once(refused, tmp_path):
+    path = tmp_path / "constant.rules"
+    path.write_text("x: amount > limit\ny: amount < limit\nlet limit = five\n", encoding="utf-8")
+    told = ["rarefind: Line 3: 'five' is no number, text in quotes or truth."]
+    assert refused("check", path, "--data", "payments.csv") == told
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ("amuont > 1", "There is no column 'amuont': did you mean 'amount'?"),
+        ("country > 1", "The column 'country' holds a text, and a number is needed."),
+        ("time > 1", "The column 'time' holds a date, and a number is needed."),
+        ("time = '2026-01-01'", "The column 'time' holds a date, and a text is needed."),
+        (
+            "time = country",
+            "The column 'time' holds a date and 'country' a text, which cannot be compared.",
+        ),
+        (
+            "amount != country",
+            "The column 'amount' holds a number and 'country' a text, which cannot be compared.",
+        ),
+        ("not code", "The column 'code' holds a number, and a truth is needed."),
+    ],
+)
+@pytest.mark.parametrize("data", ["payments.csv", "payments.parquet"])
+def test_rules_that_do_not_fit_the_table_are_refused(refused, tmp_path, rule, message, data):
+    path = tmp_path / "x.rules"
+    path.write_text(f"fine: time = time\nx: {rule}\n", encoding="utf-8")
+    assert refused("check", path, "--data", data) == [f"rarefind: Rule 'x': {message}"]
+    assert refused("measure", path, data, "--target", "fraud") == [f"rarefind: Rule 'x': {message}"]
+
+
+@pytest.mark.parametrize("data", ["payments.csv", "payments.parquet"])
+@pytest.mark.parametrize("rules", ["desk.rules", "desk.json"])
+def test_machines_get_the_report(run, folder, data, rules):
+    found = json.loads(run("measure", rules, data, "--target", "fraud", "--json"))
+    expected = expected_report(folder)
+    assert [rule.pop("name") for rule in found["rules"]] == list(expected.rules.index)
+    assert [rule.pop("rule") for rule in found["rules"]] == list(expected.rules["text"])
+    values = pd.DataFrame(found["rules"], index=expected.rules.index, dtype=float)
+    pd.testing.assert_frame_equal(values, expected.rules.drop(columns="text"))
+    assert found["rules"][2]["precision"] is None, "no alerts, no precision"
+    assert isinstance(found["rules"][0]["hits"], int)
+    assert found["together"]["alerts"] == expected.together["alerts"]
+    overlap = pd.DataFrame(found["overlap"], dtype=float).T
+    pd.testing.assert_frame_equal(overlap, expected.overlap)
+    positives = (pd.read_parquet(folder / "payments.parquet")["fraud"] == "yes").sum()
+    assert (found["rows"], found["positives"]) == (300, positives)
+    assert found["retired"] == {}
+    assert found["kept"] == list(expected.rules.index)
+
+
+def test_people_get_tables(run, folder):
+    said = run("measure", "desk.rules", "payments.csv", "--target", "fraud", "--time", "time")
+    time = pd.read_parquet(folder / "payments.parquet")["time"]
+    expected = expected_report(folder, time=time).rules.loc["large"]
+    large = next(line for line in said.splitlines() if line.startswith("large")).split()
+    assert large[1:3] == [f"{expected['alerts']:.0f}", f"{expected['hits']:.0f}"]
+    assert large[3] == f"{expected['precision']:.3g}"
+    assert large[4] == f"{expected['precision_low']:.2g}–{expected['precision_high']:.2g}"
+    assert large[8] == f"{expected['alerts_a_day']:.3g}"
+    for name in ("all together", "false", "added", "alone", "a day", "1 large", "5 bare"):
+        assert name in said
+    untimed = run("measure", "desk.rules", "payments.csv", "--target", "fraud")
+    assert "a day" not in untimed
+
+
+def test_many_rules_have_no_table_of_overlap(run, tmp_path):
+    path = tmp_path / "many.rules"
+    lines = [f"[b]r{i}: amount > {i}" for i in range(13)]
+    for number, shown in ((12, True), (13, False)):
+        path.write_text("\n".join(lines[:number]), encoding="utf-8")
+        said = run("measure", path, "payments.csv", "--target", "fraud")
+        assert ("Share of a rule's alerts" in said) is shown
+        assert "[b]r11" in said, "brackets are no markup"
+
+
+@pytest.mark.parametrize(
+    ("target", "positive", "value"),
+    [("fraud", "no", "no"), ("fraud", "YES", "yes"), ("code", "1", 1), ("code", "2.0", 2)],
+)
+def test_the_positive_label_is_named_by_its_text(run, folder, target, positive, value):
+    arguments = ("--target", target, "--positive", positive, "--json")
+    found = json.loads(run("measure", "desk.rules", "payments.csv", *arguments))
+    expected = expected_report(folder, target, value)
+    assert found["rules"][0]["hits"] == expected.rules.loc["large", "hits"]
+    assert (
+        found["positives"] == (pd.read_parquet(folder / "payments.parquet")[target] == value).sum()
+    )
+
+
+def test_rules_without_columns_are_measured(run, tmp_path):
+    path = tmp_path / "all.rules"
+    path.write_text("all: true\n", encoding="utf-8")
+    found = json.loads(run("measure", path, "payments.csv", "--target", "fraud", "--json"))
+    assert (found["rules"][0]["alerts"], found["rules"][0]["recall"]) == (300, 1)
+
+
+def test_days_are_those_of_the_clock_on_the_wall(run, tmp_path):
+    # In the night to the second day an hour was left out.
+    times = pd.date_range("2026-03-28", "2026-03-30", freq="D", tz="Europe/Paris")
+    table = pd.DataFrame({"time": times, "amount": [1, 2, 3], "fraud": [0, 0, 1]})
+    table.to_parquet(tmp_path / "spring.parquet")
+    (tmp_path / "all.rules").write_text("all: true\n", encoding="utf-8")
+    arguments = ("--target", "fraud", "--time", "time", "--json")
+    found = json.loads(
+        run("measure", tmp_path / "all.rules", tmp_path / "spring.parquet", *arguments)
+    )
+    assert found["rules"][0]["alerts_a_day"] == 1
+
+
+def test_rules_may_be_called_as_measures_are(run, tmp_path):
+    path = tmp_path / "names.rules"
+    path.write_text("hits: amount > 20\nall: true\n", encoding="utf-8")
+    found = json.loads(run("measure", path, "payments.csv", "--target", "fraud", "--json"))
+    share = found["rules"][0]["alerts"] / 300
+    assert 0 < share < 1
+    assert found["overlap"]["all"]["hits"] == pytest.approx(share)
+
+
+LIMITS = ("--limit", "min_precision=0.2", "--limit", "min_alerts=1")
+
+
+def test_rules_that_fail_a_limit_are_retired(run, folder, tmp_path):
+    rules = RuleSet.from_text(DESK)
+    kept, retired = rules.retire(expected_report(folder), min_precision=0.2, min_alerts=1)
+    assert kept.rules
+    assert retired
+    for name in ("kept.rules", "kept.json"):
+        out = tmp_path / name
+        said = run("measure", "desk.rules", "payments.csv", "--target", "fraud", *LIMITS, "-o", out)
+        for rule, why in retired.items():
+            assert rule in said
+            assert why in said
+        text = out.read_text(encoding="utf-8")
+        read = RuleSet.from_json(text) if name.endswith("json") else RuleSet.from_text(text)
+        assert read.to_json() == kept.to_json()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["kept.json", "kept.rules"]
+    arguments = ("--target", "fraud", *LIMITS, "--json")
+    found = json.loads(run("measure", "desk.rules", "payments.csv", *arguments))
+    assert found["retired"] == retired
+    assert found["kept"] == [rule.name for rule in kept]
+
+
+def test_no_file_is_written_when_no_rule_is_kept(folder, monkeypatch, capsys, tmp_path):
+    out = tmp_path / "kept.rules"
+    arguments = ["--target", "fraud", "--limit", "min_alerts=1000", "-o", str(out)]
+    monkeypatch.chdir(folder)
+    command = ["rarefind", "rules", "measure", "desk.rules", "payments.csv", *arguments]
+    monkeypatch.setattr(sys, "argv", command)
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 2
+    printed = capsys.readouterr()
+    assert "alerts 0 is below 1000" in printed.out, "the report says why"
+    assert printed.err == f"rarefind: No rule passes the limits, so {out} was not written.\n"
+    assert not out.exists()
+
+
+MEASURE = ("measure", "desk.rules", "payments.csv", "--target")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("check", "none.rules"), "There is no file none.rules: check the name and the folder."),
+        (("check", "."), ". is a folder: name one file inside it."),
+        (("check", "desk.rules", "--data", "none.csv"), "There is no file none.csv"),
+        (("check", "desk.rules", "--data", "desk.rules"), "desk.rules is of no known kind"),
+        ((*MEASURE, "fruad"), "There is no column 'fruad': did you mean 'fraud'?"),
+        ((*MEASURE, "amount"), "Target column 'amount' has no label in"),
+        ((*MEASURE, "fraud", "--positive", "maybe"), "Target column 'fraud' has no label 'maybe'"),
+        ((*MEASURE, "fraud", "--time", "tmie"), "There is no column 'tmie': did you mean 'time'?"),
+        ((*MEASURE, "fraud", "--time", "amount"), "The column 'amount' holds no dates"),
+        ((*MEASURE, "fraud", "--limit", "min_luck=1"), "'min_luck' is no limit"),
+        ((*MEASURE, "fraud", "--limit", "precision"), "'precision' is no limit: write one as min_"),
+        ((*MEASURE, "fraud", "--limit", "min_lift=nan"), "'min_lift=nan' is no limit"),
+        ((*MEASURE, "fraud", "--limit", "max_alerts_a_day=5"), "A limit on alerts_a_day needs"),
+        ((*MEASURE, "fraud", "-o", "no/kept.rules"), "There is no folder no to write kept.rules"),
+        (("convert", "none.rules", "--to", "sql"), "There is no file none.rules"),
+        (("convert", "desk.rules", "--to", "xml"), "There is no format 'xml': known are text, js"),
+        (
+            ("convert", "desk.rules", "--to", "sql", "--dialect", "oracle"),
+            "There is no dialect 'oracle': known are ansi, sqlite",
+        ),
+        (("convert", "desk.rules", "--to", "text", "--table", "t"), "The options --dialect and"),
+        (("convert", "desk.rules", "--to", "sql", "--table", "a..b"), "'a..b' is no table"),
+        (("convert", "desk.rules", "--to", "sql", "-o", "."), ". is a folder"),
+    ],
+)
+def test_bad_input_ends_with_one_sentence(refused, arguments, message):
+    (line,) = refused(*arguments)
+    assert line.startswith(f"rarefind: {message}")
+    assert line.endswith((".", "?"))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("x.rules", b"", "is empty"),
+        ("x.rules", b" \n\n", "is empty"),
+        ("x.rules", b"# nothing yet\nlet limit = 5\n", "holds no rules"),
+        ("x.json", b'{"rules": []}', "holds no rules"),
+        ("x.json", b"[1]", "This is no file of rules"),
+        ("x.json", b"[" * 100_000, "is nested too deeply to be a file of rules"),
+        ("x.rules", "x: a = 'é'".encode("latin-1"), "is no text in UTF-8"),
+    ],
+)
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("check",),
+        ("convert", "--to", "json"),
+        ("measure", "payments.csv", "--target", "fraud"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_files_without_rules_are_refused(refused, tmp_path, name, content, message, command):
+    path = tmp_path / name
+    path.write_bytes(content)
+    (line,) = refused(command[0], path, *command[1:])
+    assert message in line
+
+
+def test_text_and_json_say_the_same(run, tmp_path):
+    rules = RuleSet.from_text(DESK)
+    assert run("convert", "desk.json", "--to", "text") == rules.to_text()
+    assert run("convert", "desk.rules", "--to", "json") == rules.to_json() + "\n"
+    out = tmp_path / "out.json"
+    assert run("convert", "desk.rules", "--to", "json", "-o", out) == ""
+    assert out.read_text(encoding="utf-8") == rules.to_json() + "\n"
+
+
+def test_whole_numbers_as_constants_can_be_written_as_text(run, tmp_path):
+    path = tmp_path / "whole.json"
+    whole = {"constants": {"limit": 5}, "rules": [{"name": "x", "rule": "a > limit"}]}
+    path.write_text(json.dumps(whole), encoding="utf-8")
+    assert run("convert", path, "--to", "text") == "let limit = 5\nx: a > limit\n"
+
+
+@pytest.mark.parametrize("rule", [("#1", "a > 1"), ("let x", "a = 1"), ("x", "a = 'b\nc: d'")])
+def test_rules_that_text_cannot_hold_are_not_lost(refused, tmp_path, rule):
+    path = tmp_path / "odd.json"
+    whole = {"rules": [{"name": rule[0], "rule": rule[1]}, {"name": "y", "rule": "a > 2"}]}
+    path.write_text(json.dumps(whole), encoding="utf-8")
+    (line,) = refused("convert", path, "--to", "text", "-o", tmp_path / "odd.rules")
+    assert "cannot stand in a file of text" in line
+
+
+def test_a_query_in_duckdb_fires_where_the_rules_do(run, folder):
+    arguments = ("--to", "sql", "--dialect", "duckdb", "--table", "main.pay ments")
+    sql = run("convert", "desk.rules", *arguments)
+    connection = duckdb.connect()
+    path = folder / "payments.parquet"
+    connection.execute(f"CREATE TABLE \"pay ments\" AS SELECT * FROM read_parquet('{path}')")
+    found = connection.execute(sql).fetchnumpy()
+    table = pd.read_parquet(path)
+    rules = RuleSet.from_text(DESK)
+    assert list(found) == [rule.name for rule in rules]
+    expected = rules.fires_on(table)
+    assert expected[:, [0, 1, 4]].any(axis=0).all()
+    np.testing.assert_array_equal(np.column_stack(list(found.values())), expected)
+
+
+def test_a_query_in_sqlite_fires_where_the_rules_do(run, folder, tmp_path):
+    out = tmp_path / "rules.sql"
+    arguments = ("--to", "sql", "--dialect", "sqlite", "--table", "payments", "--output", out)
+    assert run("convert", "desk.rules", *arguments) == ""
+    table = pd.read_parquet(folder / "payments.parquet")
+    connection = sqlite3.connect(":memory:")
+    table.to_sql("payments", connection, index=False)
+    found = connection.execute(out.read_text(encoding="utf-8")).fetchall()
+    np.testing.assert_array_equal(np.array(found), RuleSet.from_text(DESK).fires_on(table))
+
+
+def test_conditions_stand_below_their_names(run, tmp_path):
+    lines = run("convert", "desk.rules", "--to", "sql", "--dialect", "mysql").splitlines()
+    rules = RuleSet.from_text(DESK)
+    assert lines[::2] == [f"-- {rule.name}" for rule in rules]
+    assert lines[1::2] == [rule.to_sql("mysql") for rule in rules]
+    assert "DOUBLE PRECISION" in run("convert", "desk.rules", "--to", "sql")
+    path = tmp_path / "odd.json"
+    whole = {"rules": [{"name": "x\nDROP TABLE y", "rule": "a > 1"}]}
+    path.write_text(json.dumps(whole), encoding="utf-8")
+    assert run("convert", path, "--to", "sql").splitlines()[0] == "-- x DROP TABLE y"
+
+
+LEARN = ("learn", "payments.csv", "--target", "fraud", "--drop", "code", "--drop", "note")
+ROLES = ("--id", "name", "--time", "time", "--entity", "card", "--positive", "yes")
+
+
+def test_learned_rules_are_those_of_the_model(run, folder, tmp_path):
+    out, again = tmp_path / "learned.rules", tmp_path / "again.json"
+    options = (*LEARN, *ROLES, "--most", 2, "--tolerance", 0.05, "--seed", 1)
+    said = run(*options, "-o", out)
+    found = json.loads(run(*options, "-o", again, "--json"))
+    model = TableModel(
+        ConditionClassifier(max_conditions=2, tolerance=0.05, random_state=1),
+        target="fraud",
+        positive="yes",
+        id="name",
+        time="time",
+        entity="card",
+        drop=["code", "note"],
+    ).fit(read_table(folder / "payments.csv"))
+    rules, conditions = model.rules(), model.conditions()
+    alerts = RuleSet([r for r, w in zip(rules, conditions["weight"], strict=True) if w > 0])
+    text = out.read_text(encoding="utf-8")
+    assert RuleSet.from_text(text).to_text() == alerts.to_text()
+    assert text.count("# weight ") == len(alerts)
+    assert text.count("# lowers a score by ") == len(rules) - len(alerts)
+    assert again.read_text(encoding="utf-8") == alerts.to_json() + "\n"
+    assert 1 <= len(rules) <= 2
+    assert said.endswith(f"The rules that raise a score are in {out}.\n")
+    assert f"c1: {rules['c1']}" in said
+    assert ("lower a score" in said) == (conditions["weight"] < 0).any()
+    assert found["rows"] == 300
+    assert [rule.pop("name") for rule in found["rules"]] == [rule.name for rule in rules]
+    values = pd.DataFrame(found["rules"], index=conditions.index)[conditions.columns]
+    pd.testing.assert_frame_equal(values, conditions)
+    assert run("check", out, "--data", "payments.csv").endswith("right and fit payments.csv.\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--target", "fruad"), "There is no column 'fruad': did you mean 'fraud'?"),
+        (("--target", "fraud", "--drop", "cod"), "There is no column 'cod': did you mean 'code'?"),
+        (
+            ("--target", "fraud", "--entity", "crad"),
+            "There is no column 'crad': did you mean 'card'",
+        ),
+        (("--target", "country"), "Target column 'country' holds 3 values"),
+    ],
+)
+def test_what_cannot_be_learned_from_is_refused(refused, tmp_path, arguments, message):
+    out = tmp_path / "learned.rules"
+    (line,) = refused("learn", "payments.csv", *arguments, "-o", out)
+    assert line.startswith(f"rarefind: {message}")
+    assert not out.exists()
+
+
+def rarefind(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "rarefind", "rules", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_mistakes_end_with_code_2(folder):
+    result = rarefind("check", folder / "none.rules")
+    assert result.returncode == 2
+    assert result.stderr.startswith("rarefind: There is no file ")
+    assert result.stdout == ""
+    result = rarefind("measure", folder / "desk.rules", folder / "payments.csv")
+    assert result.returncode == 2
+    assert "--target" in result.stderr
+
+
+def test_every_command_has_help_with_an_example(run):
+    listed = run("--help")
+    for command in ("check", "measure", "learn", "convert"):
+        assert command in listed
+        assert f"Example: rarefind rules {command} " in run(command, "--help")
