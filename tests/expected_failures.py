@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn.ensemble import RandomForestClassifier
+
 from rarefind.boosting import (
     LambdaMARTClassifier,
     NLBClassifier,
     ONLBClassifier,
     OnlineBoostingClassifier,
+    ProjectionBoostingClassifier,
     RankBoostClassifier,
     SGBAPClassifier,
 )
+from rarefind.conditions import ConditionClassifier, RuleListClassifier
 from rarefind.neighbors import (
     ClassWeightedKNNClassifier,
     DistanceWeightedKNNClassifier,
@@ -53,6 +57,8 @@ _A_STEP_A_ROW = {
         "each row is one step, so a row of weight 2 is one long step and a repeated row two"
     ),
 }
+
+_RULES = {"high": "x0 > 0.5", "low": "x0 <= -0.5"}
 
 CHECKED: list[tuple[Any, dict[str, str]]] = [
     (GammaKNNClassifier(), {}),
@@ -106,6 +112,8 @@ CHECKED: list[tuple[Any, dict[str, str]]] = [
     (SGBAPClassifier(n_estimators=40, surrogate="log", init="logistic", init_rounds=5), _WEIGHTS),
     (RankBoostClassifier(n_estimators=40), _WEIGHTS),
     (LambdaMARTClassifier(n_estimators=40), _WEIGHTS),
+    (ProjectionBoostingClassifier(n_estimators=40, max_rounds=10), _WEIGHTS),
+    (ProjectionBoostingClassifier(n_estimators=40, directions="pca", threshold=None), _WEIGHTS),
     (NLBClassifier(n_estimators=20), _OWN_THRESHOLD | _WEIGHTS),
     (NLBClassifier(n_estimators=5, leaves="squared", update="all", start="mirrored"), _WEIGHTS),
     (ONLBClassifier(epochs=30), _OWN_THRESHOLD | _A_STEP_A_ROW),
@@ -118,5 +126,14 @@ CHECKED: list[tuple[Any, dict[str, str]]] = [
         _OWN_THRESHOLD | _A_STEP_A_ROW | _TUNED_ON_ROWS_AS_THEY_ARE,
     ),
     (OnlineBoostingClassifier(epochs=30), _OWN_THRESHOLD | _A_STEP_A_ROW),
+    (ConditionClassifier(max_conditions=5, n_estimators=10, cv=3), _WEIGHTS),
+    (
+        ConditionClassifier(
+            RandomForestClassifier(5, max_depth=2), threshold=None, measure_size=None, cv=2
+        ),
+        _WEIGHTS,
+    ),
+    (RuleListClassifier(_RULES), _OWN_THRESHOLD | _WEIGHTS),
+    (RuleListClassifier(_RULES, weights="equal", threshold=None), _OWN_THRESHOLD | _WEIGHTS),
     (OnlineBoostingClassifier(method="stream", epochs=50, threshold=None), _A_STEP_A_ROW),
 ]

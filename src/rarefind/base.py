@@ -131,10 +131,7 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
 
     def _start_fit(self, X: Table, y: ArrayLike, pos_label: Label) -> tuple[Floats, Array]:
         """Check the training table; set ``classes_`` and ``pos_label_``; encode ``y`` by class."""
-        X, y = validate_data(
-            self, X, y, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2
-        )
-        refuse_missing(self, X, self._takes_holes)
+        X, y = self._checked_training(X, y)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if self.classes_.size < 2:
@@ -151,6 +148,14 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         elif pos_label is not None:
             raise ValueError(f"pos_label needs two classes, and y holds {self.classes_.size}.")
         return X, codes
+
+    def _checked_training(self, X: Table, y: ArrayLike) -> tuple[Any, Array]:
+        """The training rows as numbers, and their labels."""
+        X, labels = validate_data(
+            self, X, y, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2
+        )
+        refuse_missing(self, X, self._takes_holes)
+        return X, np.asarray(labels)
 
     def _labels(self, X: Floats) -> Array:
         alert = self._priority(X) >= self.threshold_

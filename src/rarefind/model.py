@@ -12,13 +12,14 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from rarefind._table_rules import table_rules
 from rarefind._typing import Array, Floats, Label, Table
 from rarefind.data import TableEncoder, check_target
 from rarefind.data._columns import LevelCodesPlan
 from rarefind.data._frames import as_frame
 from rarefind.metrics import budget as checks_bought
 from rarefind.neighbors import GammaKNNClassifier
-from rarefind.rules import Condition, Reason
+from rarefind.rules import Condition, Reason, RuleSet
 from rarefind.selection._labelled import Labelled
 
 __all__ = ["TableModel"]
@@ -120,6 +121,10 @@ class TableModel(BaseEstimator):
                 f"{type(estimator).__name__} gives no priority and no reasons: "
                 "TableModel takes rarefind's own estimators."
             )
+        if getattr(estimator, "_reads_tables", False):
+            raise ValueError(
+                f"{type(estimator).__name__} reads tables by itself: fit it without TableModel."
+            )
         if "pos_label" in estimator.get_params():
             estimator.set_params(pos_label=self.positive_)
         self.encoder_ = _encoder_for(estimator).set_params(drop=self._no_features()).fit(frame)
@@ -152,11 +157,13 @@ class TableModel(BaseEstimator):
         frame = as_frame(table)
         encoded = self._encode(frame)
         reasons = self._fitted().explain(encoded)
+        column_of = dict(zip(encoded.columns, self.encoder_.original_columns_, strict=True))
         return [
             replace(
                 reason,
                 because=self._in_words(reason, frame.iloc[i], encoded.iloc[i]),
                 similar=[replace(s, name=self.known_names_.get(s.row, "")) for s in reason.similar],
+                contributions=_by_column(reason.contributions, column_of),
             )
             for i, reason in enumerate(reasons)
         ]
@@ -216,6 +223,27 @@ class TableModel(BaseEstimator):
         chance = self.estimator_.predict_proba(encoded.iloc[chosen["position"]])[:, column]
         chosen = chosen.assign(probability=chance)
         return self._listed(frame, chosen, place.loc[chosen.index], per, reasons)
+
+    def rules(self) -> RuleSet:
+        """The conditions of a model that is a list of them, in the table's columns and units.
+
+        Returns
+        -------
+        RuleSet
+            Rules c1, c2, … in the order of :meth:`conditions`.
+        """
+        listed = getattr(self._fitted(), "_listed", None)
+        if listed is None:
+            raise ValueError(
+                f"{type(self.estimator_).__name__} is no list of conditions: fit the table with "
+                "rarefind.conditions.ConditionClassifier."
+            )
+        return table_rules(self.encoder_, listed.tests.branches(), listed.combinations)
+
+    def conditions(self) -> pd.DataFrame:
+        """The same with weights and measures, as in ``ConditionClassifier.conditions_``."""
+        texts = [rule.text for rule in self.rules()]
+        return pd.DataFrame(self.estimator_.conditions_).assign(rule=texts)
 
     def card(self) -> dict[str, Any]:
         """What the model is made from: rows, columns used and kept out, how it decides."""
@@ -451,6 +479,14 @@ def _encoder_for(estimator: Any) -> TableEncoder:
     # Columns that a user names are those of the encoded table without numbers of levels.
     by_sets = estimator.get_params().get("categorical_features", ()) is None
     return TableEncoder(levels="code" if by_sets else "one-hot")
+
+
+def _by_column(contributions: dict[str, float], column_of: dict[str, str]) -> dict[str, float]:
+    """What encoded columns add to the score, added up by the table's own."""
+    found: dict[str, float] = {}
+    for name, added in contributions.items():
+        found[column_of[name]] = found.get(column_of[name], 0.0) + added
+    return found
 
 
 def _set_text(op: str, levels: tuple[str, ...], own: str) -> str:

@@ -27,6 +27,7 @@ import sklearn
 import xgboost
 
 import rarefind
+from rarefind._branches import Combination
 from rarefind._files import written_whole
 from rarefind.base import RareClassifier
 from rarefind.boosting import (
@@ -34,12 +35,14 @@ from rarefind.boosting import (
     NLBClassifier,
     ONLBClassifier,
     OnlineBoostingClassifier,
+    ProjectionBoostingClassifier,
     RankBoostClassifier,
     SGBAPClassifier,
 )
 from rarefind.boosting._adwin import Adwin
 from rarefind.boosting._base import BoostingClassifier
 from rarefind.boosting._coding import Coding
+from rarefind.boosting._directions import Projection
 from rarefind.boosting._flow import Memory, State
 from rarefind.boosting._linear_flows import Votes
 from rarefind.boosting._nets import Nets
@@ -49,6 +52,10 @@ from rarefind.boosting._spaces import Spaces
 from rarefind.boosting._trees import Trees
 from rarefind.boosting._waiting import Waiting
 from rarefind.boosting._watch import Watch
+from rarefind.conditions import ConditionClassifier, RuleListClassifier
+from rarefind.conditions._listed import Listed
+from rarefind.conditions._matrix import Branches
+from rarefind.conditions._measures import Measures
 from rarefind.data import PositiveAwareBinner, TableEncoder
 from rarefind.distances import MLFP
 from rarefind.metrics import AlertsAtMost, Cost, FBeta, RecallAtLeast
@@ -295,8 +302,11 @@ _SAVED: dict[type, tuple[_Take, _Make]] = {
             NLBClassifier,
             ONLBClassifier,
             OnlineBoostingClassifier,
+            ProjectionBoostingClassifier,
             RankBoostClassifier,
             LambdaMARTClassifier,
+            ConditionClassifier,
+            RuleListClassifier,
             PositiveAwareBinner,
         )
     },
@@ -316,6 +326,11 @@ _SAVED: dict[type, tuple[_Take, _Make]] = {
             BetaCalibration,
             Reference,
             Coding,
+            Projection,
+            Combination,
+            Listed,
+            Branches,
+            Measures,
             Network,
             State,
             Nets,
@@ -333,7 +348,7 @@ _SAVED: dict[type, tuple[_Take, _Make]] = {
     },
 }
 # Estimators with compiled code that trusts its arrays, or XGBoost's, which trusts its files.
-_CHECKED = (TreeClassifier, BoostingClassifier, OnlineClassifier)
+_CHECKED = (TreeClassifier, BoostingClassifier, OnlineClassifier, ConditionClassifier)
 _BY_NAME = {cls.__name__: cls for cls in _SAVED}
 
 

@@ -5,6 +5,7 @@ from rarefind.boosting._nlb import NLBClassifier
 from rarefind.boosting._onlb import ONLBClassifier
 from rarefind.boosting._online import Progress
 from rarefind.boosting._online_boosting import OnlineBoostingClassifier
+from rarefind.boosting._projection import ProjectionBoostingClassifier
 from rarefind.boosting._rank_boost import RankBoostClassifier
 from rarefind.boosting._sgbap import SGBAPClassifier
 
@@ -14,6 +15,7 @@ __all__ = [
     "ONLBClassifier",
     "OnlineBoostingClassifier",
     "Progress",
+    "ProjectionBoostingClassifier",
     "RankBoostClassifier",
     "SGBAPClassifier",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
@@ -343,8 +344,12 @@ class BoostingClassifier(RareClassifier):
     def feature_importances_(self) -> Floats:
         """Share of each column in what all splits gain."""
         check_is_fitted(self)
+        return self._gain_shares(self.n_features_in_)
+
+    def _gain_shares(self, n_columns: int) -> Floats:
+        """Share of each column of the trees in what all splits gain."""
         gains = self._trees.booster().get_score(importance_type="total_gain")
-        found = np.array([gains.get(f"f{j}", 0.0) for j in range(self.n_features_in_)], dtype=float)
+        found = np.array([gains.get(f"f{j}", 0.0) for j in range(n_columns)], dtype=float)
         return np.asarray(found / (found.sum() or 1.0))
 
     def _refuse_malformed(self) -> None:
@@ -359,18 +364,35 @@ class BoostingClassifier(RareClassifier):
         return self._calibration.probability(score)
 
     def _explain(self, X: Floats) -> list[Reason]:
-        added = self._contributions(X)
-        return as_reasons(X, self._priority(X), added, self._reference, self._feature_names())
+        added, bases = self._contributions(X), self._bases(X)
+        names = self._feature_names()
+        return as_reasons(X, self._priority(X), added, self._reference, names, bases)
+
+    def _bases(self, X: Floats) -> Floats | None:
+        """What contributions add to, one a row; None where they do not make up the score."""
+        return None
 
 
 def as_reasons(
-    X: Floats, scores: Floats, added: Floats, reference: Reference | None, names: list[str]
+    X: Floats,
+    scores: Floats,
+    added: Floats,
+    reference: Reference | None,
+    names: list[str],
+    bases: Floats | None = None,
 ) -> list[Reason]:
-    """Reasons of rows, from what each column adds to each score."""
+    """Reasons of rows, from what each column adds to each score.
+
+    With ``bases``, to which it adds, the reasons hold it as contributions.
+    """
     reasons = []
-    for row, score, parts in zip(X, scores, added, strict=True):
+    for i, (row, score, parts) in enumerate(zip(X, scores, added, strict=True)):
         rank = None if reference is None else reference.rank(score)
-        reasons.append(Reason(float(score), rank, _because(row, parts, names)))
+        reason = Reason(float(score), rank, _because(row, parts, names))
+        if bases is not None:
+            own = dict(zip(names, parts.tolist(), strict=True))
+            reason = replace(reason, base=float(bases[i]), contributions=own)
+        reasons.append(reason)
     return reasons
 
 

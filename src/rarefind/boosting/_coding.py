@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rarefind._branches import least_rounding_to
 from rarefind._typing import Array, Bools, Floats
 from rarefind.data import PositiveAwareBinner
 
@@ -80,7 +81,7 @@ class Coding(NamedTuple):
     def value(self, column: int, code: float) -> float:
         """The number that a tree's threshold on the codes of a column stands for."""
         if self.binner is None:
-            return _least_rounding_to(code)
+            return least_rounding_to(code)
         return self.binner.inverse(int((~self.is_set)[:column].sum()), code)
 
 
@@ -89,12 +90,3 @@ def _places(column: Floats, levels: Floats) -> Floats:
         return np.full(column.size, np.nan)
     place = np.minimum(np.searchsorted(levels, column), levels.size - 1)
     return np.where(levels[place] == column, place, np.nan)
-
-
-def _least_rounding_to(threshold: float) -> float:
-    """The least number that is no less than the threshold when both are rounded to 32 bits."""
-    there = np.float32(threshold)
-    half_way = (float(np.nextafter(there, np.float32(-np.inf))) + float(there)) / 2
-    if np.float32(half_way) >= there:
-        return half_way
-    return float(np.nextafter(half_way, np.inf))

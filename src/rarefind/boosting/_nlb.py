@@ -224,6 +224,23 @@ class NLBClassifier(BoostingClassifier):
 
         return in_blocks(X, self._coding, contribute, threads)
 
+    def _bases(self, X: Floats) -> Floats:
+        """What the learners' means add up to while the row's gates stay."""
+        threads = effective_n_jobs(self.n_jobs)
+        booster = self._trees.booster(threads)
+        trees = [booster[t : t + 1] for t in range(self.n_learners_)]
+
+        def mean_of_each(data: Any) -> Floats:
+            return np.array([[tree.predict(data, pred_contribs=True)[0, -1] for tree in trees]])
+
+        # The means are the same for all rows: one is asked.
+        means = self._scale * in_blocks(X[:1], self._coding, mean_of_each, threads)[0]
+
+        def joined(data: Any) -> Floats:
+            return np.asarray(self._network.slopes(self._learned(data, booster)) @ means)
+
+        return np.asarray(self._network.start[0] + in_blocks(X, self._coding, joined, threads))
+
     def _worth(self, held: Rows, score: Floats) -> float:
         if self.classes_.size == 2:
             return super()._worth(held, score[:, 0])

@@ -14,8 +14,10 @@ from joblib import effective_n_jobs
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from rarefind._typing import Array, Floats, Label
+from rarefind._branches import Broken
+from rarefind._typing import Array, Bools, Floats, Label
 from rarefind.boosting._base import BoostingClassifier, Rows
+from rarefind.boosting._branches import booster_branches
 from rarefind.boosting._coding import Coding
 from rarefind.boosting._run import Derivatives, Matrix, Run, in_blocks
 from rarefind.boosting._trees import Trees
@@ -118,12 +120,12 @@ class BoostedTreesClassifier(BoostingClassifier):
             is below ``Split`` or among the levels in ``Category``, to ``Missing`` if it is missing.
         """
         table = self.booster_.trees_to_dataframe()
-        names = self._feature_names()
+        names = self._tree_names()
         inner = np.flatnonzero(table["Feature"] != "Leaf")
         splits = table["Split"].to_numpy(dtype=float, copy=True)
         category = table["Category"].astype(object).to_numpy(copy=True)
         spoken = table["Feature"].to_numpy(dtype=object, copy=True)
-        sets = np.flatnonzero(self._is_set).tolist()
+        sets = np.flatnonzero(self._coding.is_set).tolist()
         levels = dict(zip(sets, self._coding.levels, strict=True))
         for i in inner:
             j = int(spoken[i][1:])
@@ -133,6 +135,10 @@ class BoostedTreesClassifier(BoostingClassifier):
             else:
                 splits[i] = self._coding.value(j, splits[i])
         return table.assign(Feature=spoken, Split=splits, Category=category)
+
+    def _tree_names(self) -> list[str]:
+        """Names of the columns that trees split on."""
+        return self._feature_names()
 
     def _params(self, rows: Rows) -> dict[str, Any]:
         """What XGBoost is told."""
@@ -166,20 +172,27 @@ class BoostedTreesClassifier(BoostingClassifier):
         return {"monotone_constraints": f"({','.join(map(str, directions))})"}
 
     def _grow(self, rows: Rows, held_out: Floats | None, seed: int) -> Run:
-        if self.tree_method == "exact" and self._is_set.any():
+        return self._grow_on(rows, held_out, seed, self._is_set)
+
+    def _grow_on(self, rows: Rows, held_out: Floats | None, seed: int, is_set: Bools) -> Run:
+        """A model before its first round, on columns of which some hold levels."""
+        if self.tree_method == "exact" and is_set.any():
             raise ValueError(
                 "tree_method='exact' cannot split by sets of levels: leave "
                 "categorical_features out, or take another tree_method."
             )
         params = self._params(rows) | {"seed": seed}
-        binned = self.bins == "positive-aware" and self.tree_method != "exact"
-        max_bins = self.max_bins if binned else None
-        coding = Coding.learn(rows.X, rows.positive, self._is_set, max_bins, params["nthread"])
+        coding = Coding.learn(rows.X, rows.positive, is_set, self._own_bins(), params["nthread"])
         positives = float(rows.weight[rows.positive].sum())
         base = float(np.log(positives / (rows.weight.sum() - positives)))
         matrix = Matrix(rows.X, rows.positive, coding, params)
         held = None if held_out is None else coding.codes(held_out, params["nthread"])
         return Run(matrix, base, self._derivatives(rows, seed), held)
+
+    def _own_bins(self) -> int | None:
+        """Most bins of a column; None where XGBoost makes them, or there are none."""
+        binned = self.bins == "positive-aware" and self.tree_method != "exact"
+        return self.max_bins if binned else None
 
     def _keep(self, grown: Run) -> None:
         self._trees, self._coding = Trees.of(grown.booster), grown.matrix.coding
@@ -192,6 +205,15 @@ class BoostedTreesClassifier(BoostingClassifier):
     def _contributions(self, X: Floats) -> Floats:
         """Exact Shapley values of the trees, without the mean, which stands last."""
         return self._by_trees(X, pred_contribs=True).astype(np.float64)[:, :-1]
+
+    def _bases(self, X: Floats) -> Floats:
+        # The mean of the trees is the same for all rows: one is asked.
+        mean = float(self._by_trees(X[:1], pred_contribs=True)[0, -1])
+        return np.full(len(X), self.base_score_ + mean)
+
+    def _branches(self) -> Broken:
+        """Every branch of every tree, as tests on columns."""
+        return Broken(booster_branches(self._trees, self._coding), [])
 
     def _by_trees(self, X: Floats, **what: bool) -> Array:
         threads = effective_n_jobs(self.n_jobs)

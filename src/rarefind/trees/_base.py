@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import check_consistent_length
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from rarefind._branches import Broken
 from rarefind._checks import level_columns, training_weights
 from rarefind._typing import Array, ArrayLike, Bools, Floats, Label, Table
 from rarefind.base import RareClassifier
@@ -18,6 +19,7 @@ from rarefind.rules import Condition, Reason
 from rarefind.selection import best_threshold
 from rarefind.selection._calibration import Calibration, Reference
 from rarefind.selection._threshold import metric_of_counts, only
+from rarefind.trees._branches import meta_tree_branches
 from rarefind.trees._graph import refuse_malformed
 from rarefind.trees._ranker import Ranker
 from rarefind.trees._training import TrainingRows
@@ -127,6 +129,11 @@ class TreeClassifier(RareClassifier):
     @abstractmethod
     def _rankers(self) -> list[Ranker]:
         """All trees that rank."""
+
+    def _branches(self) -> Broken:
+        """Every way to a leaf of every tree, as tests on columns."""
+        trees = [ranker.tree for ranker in self._rankers()]
+        return Broken([branch for tree in trees for branch in meta_tree_branches(tree)], [])
 
     def _refuse_malformed(self) -> None:
         """Refuse what a file holds that no fit would make."""

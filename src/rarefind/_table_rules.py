@@ -1,0 +1,140 @@
+"""Conditions on encoded columns as rules on a table's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from rarefind._branches import Branch, Combination, Test
+from rarefind.conditions._words import column_node, joined, number, test_node
+from rarefind.data import TableEncoder
+from rarefind.data._columns import (
+    BooleanPlan,
+    LevelCodesPlan,
+    LevelsPlan,
+    NumberPlan,
+    Plan,
+    Spread,
+)
+from rarefind.rules import Rule, RuleError, RuleSet
+from rarefind.rules._syntax import (
+    Column,
+    Compare,
+    IsIn,
+    IsMissing,
+    Node,
+    Not,
+    Or,
+    Text,
+)
+
+
+def table_rules(
+    encoder: TableEncoder, branches: Sequence[Branch], combinations: Sequence[Combination]
+) -> RuleSet:
+    """Rules c1, c2, … in the columns and units of the table that an encoder reads."""
+    columns = _Columns(encoder)
+    rules = []
+    for place, branch in enumerate(branches, start=1):
+        parts = [columns.node(output, test, combinations) for output, test in branch.items()]
+        rules.append(Rule(str(joined(parts)), name=f"c{place}"))
+    return RuleSet(rules)
+
+
+class _Columns:
+    """The outputs of an encoder, and what a test on one of them asks of the table."""
+
+    def __init__(self, encoder: TableEncoder) -> None:
+        self.outputs: list[tuple[Plan, int]] = [
+            (plan, output) for plan in encoder._plans for output in range(len(plan.names))
+        ]
+
+    def node(self, output: int, test: Test, combinations: Sequence[Combination]) -> Node:
+        if output >= len(self.outputs):
+            return self._combined(combinations[output - len(self.outputs)], test)
+        plan, part = self.outputs[output]
+        if isinstance(plan, NumberPlan) and part == 0:
+            return _number(plan, test)
+        if isinstance(plan, BooleanPlan) and part == 0:
+            return _truth(plan, test)
+        if isinstance(plan, LevelCodesPlan):
+            return _coded(plan, test)
+        name = plan.names[part].removeprefix(f"{plan.column}: ")
+        if isinstance(plan, LevelsPlan):
+            return _level(plan, part, name, test)
+        if name == "missing":
+            return IsMissing(Column(plan.column), negated=not test.holds(1.0))
+        raise RuleError(
+            f"A condition asks for the {name} of {plan.column!r}, a date, which no rule can say: "
+            "put what matters of it in a column of its own, or keep it out by drop=."
+        )
+
+    def _combined(self, combination: Combination, test: Test) -> Node:
+        """A sum of numbers, in their own units."""
+        loadings, offset, names = [], 0.0, []
+        for j, loading in zip(combination.columns, combination.loadings, strict=True):
+            plan, part = self.outputs[j]
+            if not isinstance(plan, NumberPlan) or part != 0:
+                raise RuleError(f"A condition adds {plan.names[part]!r} up, which is no number.")
+            loadings.append(loading / plan.spread.scale)
+            offset += loading * plan.spread.shift / plan.spread.scale
+            names.append(plan.column)
+        own = Combination(tuple(range(len(names))), tuple(loadings), combination.fills)
+        moved = replace(test, low=test.low + offset, high=test.high + offset)
+        return test_node(column_node(len(names), names, [own]), moved)
+
+
+def _number(plan: NumberPlan, test: Test) -> Node:
+    spread = plan.spread
+    missing = test.missing if spread.fill is None else test.holds(_scaled(spread)(spread.fill))
+    low, high = (
+        spread.back(bound) if np.isfinite(bound) else bound for bound in (test.low, test.high)
+    )
+    return test_node(Column(plan.column), replace(test, low=low, high=high, missing=missing))
+
+
+def _scaled(spread: Spread) -> Callable[[float], float]:
+    return lambda value: float(spread.apply(np.array([value]))[0])
+
+
+def _truth(plan: BooleanPlan, test: Test) -> Node:
+    column, coded = Column(plan.column), _scaled(plan.spread)
+    yes, no, hole = (test.holds(coded(value)) for value in (1.0, 0.0, np.nan))
+    if yes == no:
+        return IsMissing(column, negated=yes)
+    said = column if yes else Not(column)
+    return Or((said, IsMissing(column))) if hole else said
+
+
+def _coded(plan: LevelCodesPlan, test: Test) -> Node:
+    passes = {level: test.holds(float(code)) for code, level in enumerate(plan.levels)}
+    return _among(plan.column, passes, test.holds(float(len(plan.levels))), test.missing)
+
+
+def _level(plan: LevelsPlan, part: int, name: str, test: Test) -> Node:
+    yes, no = test.holds(plan.unit), test.holds(0.0)
+    if part < len(plan.levels):
+        passes = {plan.levels[part]: yes}
+        return _among(plan.column, passes, no, no)
+    if name == "other":
+        return _among(plan.column, dict.fromkeys(plan.levels, no), yes, no)
+    if name == "missing" or plan.frequency is None:
+        return IsMissing(Column(plan.column), negated=not yes)
+    share = _scaled(plan.frequency)
+    passes = {level: test.holds(share(n / plan.rows)) for level, n in plan.counts.items()}
+    hole = test.holds(share(plan.missing_rows / plan.rows))
+    return _among(plan.column, passes, test.holds(share(0.0)), hole)
+
+
+def _among(name: str, passes: dict[str, bool], others: bool, hole: bool) -> Node:
+    """That a level is one of those that pass; ``others`` says whether unnamed levels do."""
+    column = Column(name)
+    named = tuple(Text(level) for level, passed in passes.items() if passed != others)
+    if not named:
+        return IsMissing(column, negated=others)
+    said: Node = IsIn(column, named, negated=others)
+    if len(named) == 1:
+        said = Compare("!=" if others else "=", column, named[0])
+    return Or((said, IsMissing(column))) if hole else said

@@ -1,0 +1,597 @@
+"""A tree ensemble broken into conditions, and boiled down to a short list of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+import pandas as pd
+from joblib import effective_n_jobs
+from scipy.sparse import csr_matrix
+from scipy.special import expit
+from sklearn.base import _fit_context
+from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from rarefind._branches import Branch, Combination
+from rarefind._checks import level_columns, refuse_lost_classes, training_weights
+from rarefind._sklearn_compat import report_progress, with_callbacks
+from rarefind._typing import ArrayLike, Bools, Floats, Ints, Label, Table
+from rarefind.base import RareClassifier
+from rarefind.conditions._ensembles import break_up
+from rarefind.conditions._fitting import ensemble_scores, fit_ensemble
+from rarefind.conditions._listed import (
+    Listed,
+    as_json,
+    as_sql,
+    as_text,
+    from_json,
+    only_used,
+    read_json,
+)
+from rarefind.conditions._matrix import Branches, with_combinations
+from rarefind.conditions._measures import Measures
+from rarefind.conditions._reasons import reasons_of
+from rarefind.conditions._stumps import Boosting, different, eliminations
+from rarefind.conditions._words import opposite, rounded_cut, shortened
+from rarefind.metrics import average_precision
+from rarefind.rules import Reason, RuleError, RuleSet
+from rarefind.selection import best_threshold
+from rarefind.selection._calibration import BetaCalibration, Reference
+from rarefind.selection._folds import folds_of_used
+from rarefind.selection._threshold import metric_of_counts, only
+
+# With fewer rows of a class than these none are kept out to measure conditions on.
+_FEWEST_TO_MEASURE = 20
+# Of weights, and so of scores: what is read is what is used.
+_DECIMALS = 3
+# Folds are held out until they hold this many positives: more make the choice no better.
+_ENOUGH_POSITIVES = 300
+# Conditions that go in one step of the elimination, as a share of those that are left.
+_STEP = 0.2
+# Lists that are too long to be kept, on the way to those that are not.
+_LONGER = (6, 3, 2)
+
+
+class _Rows(NamedTuple):
+    """Rows to learn from, or to judge by."""
+
+    X: Floats
+    positive: Bools
+    weight: Floats
+
+    def take(self, rows: Ints) -> _Rows:
+        return _Rows(self.X[rows], self.positive[rows], self.weight[rows])
+
+
+class _Conditions(NamedTuple):
+    """The different conditions of an ensemble on its rows."""
+
+    branches: list[Branch]
+    combinations: list[Combination]
+    held: csr_matrix  # which of them hold for which rows
+
+
+class ConditionClassifier(RareClassifier):
+    """A tree ensemble boiled down to a short list of conditions, which is the model.
+
+    Every branch of every tree is a condition: a few thresholds that all hold. Conditions that
+    hold for the same rows are one. Trees of depth one, boosted on the conditions, give each a
+    weight; those that gain least go, the others are weighted anew, and so on down to one. The
+    shortest list that keeps the ensemble's quality on held-out rows is the model: it scores by
+    itself, and the ensemble is let go.
+
+    Parameters
+    ----------
+    estimator : estimator, default=None
+        The ensemble: XGBoost, LightGBM, scikit-learn's trees, forests and GradientBoosting, or a
+        rarefind classifier made of trees. By default 100 trees of depth 3 by XGBoost.
+    prefit : bool, default=False
+        Take ``estimator`` as it is fitted already. Give ``fit`` rows that it has not seen then, for
+        on others it looks better than it is.
+    max_conditions : int, default=40
+        Longest list.
+    tolerance : float, default=0.01
+        Share of the ensemble's ``eval_metric`` on held-out rows that the list may lose. The
+        shortest list within it is kept; where none is, the best.
+    eval_metric : {"average_precision", "f1"}, default="average_precision"
+        What is kept; F1 is that of the best threshold.
+    n_estimators : int, default=100
+        Rounds in which weights are found.
+    learning_rate : float, default=0.3
+        What each round's weight is multiplied by.
+    reg_lambda : float, default=1.0
+        Shrinkage of weights.
+    measure_size : float or None, default=0.2
+        Share of the rows that nothing is learned from, to measure the conditions on. None learns
+        from all rows, and measures nothing. With fewer than 20 rows in a class nothing is measured.
+    categorical_features : array-like or None, default=None
+        Columns that hold levels, by number, name or one truth value a column, for an estimator that
+        splits on sets of them; XGBoost takes whole numbers from 0 on.
+    cv : int, splitter or iterable, default=5
+        The folds. No more of them are used than it takes to hold out 300 positives.
+    threshold : "auto", float or None, default="auto"
+        The priority from which a row is predicted positive. ``"auto"`` takes the exact best for
+        ``metric`` on the held-out rows; None is 0.
+    metric : str or callable, default="f1"
+        What the threshold maximises: a name that :func:`rarefind.metrics.count_metric` knows, or a
+        function of ``(tp, fp, fn, tn)``.
+    pos_label : label, default=None
+        The positive label; by default the rarer one.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the folds, and of the ensemble if it has none.
+    n_jobs : int, default=None
+        Threads; -1 for all cores.
+    verbose : int, default=0
+        Above 0, show progress.
+
+    Attributes
+    ----------
+    conditions_ : DataFrame
+        One row a condition, the weightiest first: ``rule`` (text that :class:`rarefind.rules.Rule`
+        reads), ``weight``, and on rows that nothing was learned from ``support``, ``precision``,
+        ``recall`` and ``lift``, each with ``_low`` and ``_high``, its 95 % interval.
+    start_ : float
+        Score of a row for which no condition holds.
+    n_conditions_ : int
+        Length of the list.
+    sizes_, values_ : ndarray
+        Lengths that were tried, and ``eval_metric`` of each on held-out rows.
+    ensemble_value_ : float
+        The same of the ensemble.
+    n_branches_ : int
+        Different conditions of the ensemble.
+    threshold_ : float
+        The priority from which ``predict`` says positive.
+    value_ : float
+        ``metric`` on the held-out rows at the threshold.
+    classes_, pos_label_, n_features_in_, feature_names_in_
+        As everywhere.
+
+    Notes
+    -----
+    Weights have three decimals, and thresholds are moved to round numbers between the values that
+    they part: what is read is what is used, and :meth:`export_text`, :meth:`to_sql` and
+    :meth:`to_json` give the same scores to the last bit.
+
+    References
+    ----------
+    .. [1] N. Ajakan, "Ingénierie de la représentation des variables pour la classification binaire
+       à partir des données déséquilibrées", master thesis, Université Laval, chapters 3 and 4.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import train_test_split
+    >>> from rarefind.conditions import ConditionClassifier
+    >>> from rarefind.data import load_keel
+    >>> from rarefind.metrics import get_scorer
+    >>> X, y = load_keel("yeast6")
+    >>> train = train_test_split(X, y, stratify=y, test_size=0.3, random_state=0)
+    >>> model = ConditionClassifier(random_state=0).fit(train[0], train[2])
+    >>> round(get_scorer("average_precision")(model, train[1], train[3]), 2)
+    0.52
+    """
+
+    _takes_holes = True
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": "no_validation",
+        "prefit": ["boolean"],
+        "max_conditions": [Interval(Integral, 1, 1000, closed="both")],
+        "tolerance": [Interval(Real, 0, 1, closed="left")],
+        "eval_metric": [StrOptions({"f1", "average_precision"})],
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "reg_lambda": [Interval(Real, 0, None, closed="left")],
+        "measure_size": [Interval(Real, 0, 0.5, closed="right"), None],
+        "categorical_features": ["array-like", None],
+        "cv": ["cv_object"],
+        "threshold": [StrOptions({"auto"}), Real, None],
+        "metric": [str, callable],
+        "pos_label": "no_validation",
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        prefit: bool = False,
+        max_conditions: int = 40,
+        tolerance: float = 0.01,
+        eval_metric: str = "average_precision",
+        n_estimators: int = 100,
+        learning_rate: float = 0.3,
+        reg_lambda: float = 1.0,
+        measure_size: float | None = 0.2,
+        categorical_features: Any = None,
+        cv: Any = 5,
+        threshold: Any = "auto",
+        metric: Any = "f1",
+        pos_label: Label = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.prefit = prefit
+        self.max_conditions = max_conditions
+        self.tolerance = tolerance
+        self.eval_metric = eval_metric
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.reg_lambda = reg_lambda
+        self.measure_size = measure_size
+        self.categorical_features = categorical_features
+        self.cv = cv
+        self.threshold = threshold
+        self.metric = metric
+        self.pos_label = pos_label
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(
+        self,
+        X: Table,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from labelled rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The rows; NaN is a missing value.
+        y : array-like of shape (n,)
+            The labels.
+        sample_weight : array-like of shape (n,), default=None
+            Weights of the rows; one of weight 0 is not there.
+        groups : array-like of shape (n,), default=None
+            Rows of one group are never on both sides of a fold.
+
+        Returns
+        -------
+        self
+        """
+        metric_of_counts(self.metric)
+        if self.prefit and self.estimator is None:
+            raise ValueError("prefit=True needs the fitted estimator.")
+        X, codes = self._start_fit(X, y, self.pos_label)
+        check_consistent_length(X, groups)
+        weight = training_weights(X, codes, sample_weight, None)
+        used = weight > 0
+        refuse_lost_classes(codes, used, 2)
+        rows = _Rows(X, self._is_positive(codes), weight / weight[used].mean())
+        groups = None if groups is None else np.asarray(groups)
+        self._is_level = level_columns(self.categorical_features, self._feature_names())
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        learned, unseen = self._split(rows, used, groups, seed)
+        parts = self._parts(rows, learned, groups, seed)
+        own = rows.take(np.flatnonzero(learned))
+        with report_progress(self, "lists", len(parts) + 1, X, codes, self.verbose) as step:
+            size = self._choose(own, parts, seed, step)
+            self._keep(own, size, seed)
+            step()
+        held = self._listed.held(rows.X[unseen], self.n_jobs)
+        self._measures = Measures.of(held, rows.positive[unseen])
+        return self
+
+    def _split(self, rows: _Rows, used: Bools, groups: Any, seed: int) -> tuple[Bools, Ints]:
+        """Rows to learn from, and the numbers of those to measure conditions on."""
+        rarest = min(rows.positive[used].sum(), (~rows.positive[used]).sum())
+        if self.measure_size is None or rarest < _FEWEST_TO_MEASURE:
+            return used, np.empty(0, dtype=np.intp)
+        folds = self._folds(rows, used, groups, max(2, round(1 / self.measure_size)), seed)
+        unseen = np.flatnonzero(used)[folds[0][1]]
+        learned = used.copy()
+        learned[unseen] = False
+        return learned, unseen
+
+    def _parts(self, rows: _Rows, learned: Bools, groups: Any, seed: int) -> list[Any]:
+        """Pairs of rows to make lists from and rows to judge them by."""
+        positive = rows.positive[learned]
+        if self.threshold != "auto" and min(positive.sum(), (~positive).sum()) < 2:
+            return []  # a row that is alone in its class cannot be held out
+        parts, enough = [], 0
+        for train, held in self._folds(rows, learned, groups, self.cv, seed):
+            parts.append((np.sort(train), held))
+            enough += int(positive[held].sum())
+            if enough >= _ENOUGH_POSITIVES:
+                break
+        return parts
+
+    def _folds(self, rows: _Rows, used: Bools, groups: Any, cv: Any, seed: int) -> Any:
+        labels = rows.positive[used].astype(int)
+        groups = None if groups is None else groups[used]
+        return folds_of_used(rows.X[used], labels, cv, used, groups=groups, random_state=seed)
+
+    def _choose(self, rows: _Rows, parts: list[Any], seed: int, step: Callable[[], None]) -> int:
+        """How long the list is to be; threshold and probabilities by the lists of that length."""
+        sizes = _sizes(self.max_conditions)
+        self.sizes_, self.values_, self.ensemble_value_ = np.array(sizes), np.empty(0), np.nan
+        self.threshold_, self.value_ = self._fixed_threshold(), np.nan
+        self._calibration: BetaCalibration | None = None
+        self._reference: Reference | None = None
+        if not parts:
+            return self.max_conditions
+        judged = rows.take(np.concatenate([held for _, held in parts]))
+        whole: list[Floats] = []
+        by_size: list[list[Floats]] = []
+        for train, held in parts:
+            ensemble, scores = self._try(rows.take(train), rows.X[held], sizes, seed)
+            whole.append(ensemble)
+            by_size.append(scores)
+            step()
+        pooled = [np.concatenate(scores) for scores in zip(*by_size, strict=True)]
+        self.ensemble_value_ = self._worth(np.concatenate(whole), judged)
+        self.values_ = np.array([self._worth(score, judged) for score in pooled])
+        least = (1 - self.tolerance) * self.ensemble_value_
+        chosen = _shortest(self.sizes_, self.values_, self.max_conditions, least)
+        self._settle(pooled[chosen], judged)
+        return sizes[chosen]
+
+    def _try(
+        self, rows: _Rows, held_out: Floats, sizes: list[int], seed: int
+    ) -> tuple[Floats, list[Floats]]:
+        """Scores of held-out rows by the ensemble, and by a list of each length."""
+        ensemble = self._ensemble(rows, seed)
+        found = self._conditions(ensemble, rows)
+        tests = Branches.of(found.branches)
+        there = tests.matrix(with_combinations(held_out, found.combinations), self.n_jobs)
+        scales = eliminations(found.held, rows.positive, rows.weight, self._boosting(), sizes)
+        scores = [scale.score(there) for scale in scales]
+        label = self.pos_label_ if self.prefit else 1
+        return ensemble_scores(ensemble, held_out, label), scores
+
+    def _keep(self, rows: _Rows, size: int, seed: int) -> None:
+        """Make the list of that length from all rows that are learned from."""
+        found = self._conditions(self._ensemble(rows, seed), rows)
+        sizes = [s for s in _sizes(self.max_conditions) if s >= size]
+        *_, scale = eliminations(found.held, rows.positive, rows.weight, self._boosting(), sizes)
+        self.n_branches_ = len(found.branches)
+        X = with_combinations(rows.X, found.combinations)
+        holes = np.asarray(np.isnan(X).any(axis=0))
+        start, kept = scale.start, []
+        for c, weight in zip(scale.columns.tolist(), scale.weights.tolist(), strict=True):
+            branch = shortened(found.branches[c], X, holes)
+            turned = opposite(branch, holes) if weight < 0 else None
+            if turned is not None:  # a condition that speaks for positives reads better
+                start, branch, weight = start + weight, turned, -weight
+            if round(weight, _DECIMALS):
+                kept.append((round(weight, _DECIMALS), branch))
+        kept.sort(key=lambda pair: -pair[0])
+        branches, combinations = only_used(
+            [branch for _, branch in kept], found.combinations, self.n_features_in_
+        )
+        weights = np.array([weight for weight, _ in kept])
+        start = round(start, _DECIMALS)
+        self._listed = Listed(start, weights, Branches.of(branches), combinations)
+
+    def _ensemble(self, rows: _Rows, seed: int) -> Any:
+        if self.prefit:
+            return self.estimator
+        return fit_ensemble(
+            self.estimator, *rows, self._is_level, seed, effective_n_jobs(self.n_jobs)
+        )
+
+    def _conditions(self, ensemble: Any, rows: _Rows) -> _Conditions:
+        """The different conditions of an ensemble."""
+        broken = break_up(ensemble)
+        n_columns = self.n_features_in_ + len(broken.combinations)
+        if any(column >= n_columns for branch in broken.branches for column in branch):
+            raise ValueError(f"The estimator was fitted to more than {n_columns} columns.")
+        branches = list({frozenset(b.items()): b for b in broken.branches}.values())
+        X = with_combinations(rows.X, broken.combinations)
+        held = Branches.of(branches).matrix(X, self.n_jobs)
+        kept = different(held, np.array(list(map(len, branches)), dtype=int))
+        return _Conditions(
+            [branches[c] for c in kept], broken.combinations, held.tocsc()[:, kept].tocsr()
+        )
+
+    def _boosting(self) -> Boosting:
+        return Boosting(self.n_estimators, self.learning_rate, self.reg_lambda)
+
+    def _worth(self, score: Floats, rows: _Rows) -> float:
+        """What a ranking of held-out rows is worth."""
+        if not rows.positive.any():
+            raise ValueError("No positive was held out, so nothing can be tuned: give other folds.")
+        if self.eval_metric == "average_precision":
+            return average_precision(rows.positive, score, sample_weight=rows.weight)
+        return best_threshold(rows.positive, score, "f1", sample_weight=rows.weight).value
+
+    def _settle(self, score: Floats, rows: _Rows) -> None:
+        """Set the threshold, the probabilities and the ranks by the scores of held-out rows."""
+        bounds = (-np.inf, np.inf)
+        if self.threshold != "auto":
+            bounds = only(self._fixed_threshold())
+        metric = metric_of_counts(self.metric)
+        best = best_threshold(
+            rows.positive, score, metric, sample_weight=rows.weight, bounds=bounds
+        )
+        self.threshold_, self.value_ = rounded_cut(best.threshold, score), best.value
+        self._calibration = BetaCalibration.fit(score, rows.positive, rows.weight)
+        self._reference = Reference.of(score, rows.weight)
+
+    def _fixed_threshold(self) -> float:
+        return 0.0 if self.threshold in (None, "auto") else float(self.threshold)
+
+    @property
+    def conditions_(self) -> pd.DataFrame:
+        """The list, with what each condition is worth on rows that nothing was learned from."""
+        check_is_fitted(self)
+        rules = self.to_rules()
+        said = pd.DataFrame({"rule": [r.text for r in rules], "weight": self._listed.weights})
+        said = pd.concat([said, self._measures.table()], axis=1)
+        said.index = pd.Index([rule.name for rule in rules])
+        return said
+
+    @property
+    def start_(self) -> float:
+        """Score of a row for which no condition holds."""
+        check_is_fitted(self)
+        return self._listed.start
+
+    @property
+    def n_conditions_(self) -> int:
+        """Length of the list."""
+        check_is_fitted(self)
+        return int(self._listed.weights.size)
+
+    def to_rules(self) -> RuleSet:
+        """The conditions as rules c1, c2, …, in the order of :attr:`conditions_`."""
+        check_is_fitted(self)
+        return self._listed.rules(self._feature_names())
+
+    def export_text(self) -> str:
+        """The whole model as text: where the score starts, and what each condition adds.
+
+        Returns
+        -------
+        str
+            With precision and recall on unseen rows behind each condition.
+        """
+        check_is_fitted(self)
+        notes = [""] * self.n_conditions_
+        if self._measures.rows:
+            notes = [
+                f"precision {row.precision:.2f} ({row.precision_low:.2f} to "
+                f"{row.precision_high:.2f}), recall {row.recall:.2f}"
+                for row in self._measures.table().itertuples()
+            ]
+        return as_text(self._listed, self._feature_names(), notes, self.threshold_)
+
+    def to_sql(self, dialect: str = "ansi", table: str = "rows", output: str = "priority") -> str:
+        """A query that gives each row of a table its priority, to the last bit.
+
+        Parameters
+        ----------
+        dialect : {"ansi", "sqlite", "duckdb", "postgresql", "mysql"}, default="ansi"
+            How names are quoted and numbers are written.
+        table : str, default="rows"
+            The table, with a column for each feature by its name; a hole is NULL.
+        output : str, default="priority"
+            What the priority is called.
+
+        Returns
+        -------
+        str
+            All columns of the table, and the priority.
+        """
+        check_is_fitted(self)
+        return as_sql(self._listed, self._feature_names(), dialect, table, output)
+
+    def to_json(self) -> str:
+        """The whole model as JSON, which :meth:`from_json` reads.
+
+        Returns
+        -------
+        str
+        """
+        check_is_fitted(self)
+        calibration, reference = self._calibration, self._reference
+        whole = {
+            "kind": "rarefind conditions",
+            "version": 1,
+            "columns": self._feature_names(),
+            "named": hasattr(self, "feature_names_in_"),
+            "classes": self.classes_.tolist(),
+            "positive": self.classes_.tolist()[1 if self._positive_is_second() else 0],
+            "start": self._listed.start,
+            "threshold": self.threshold_,
+            "calibration": None if calibration is None else list(calibration),
+            "reference": None if reference is None else [part.tolist() for part in reference],
+            "measured": {
+                "rows": self._measures.rows,
+                "positives": self._measures.positives,
+                "alerts": self._measures.alerts.tolist(),
+                "hits": self._measures.hits.tolist(),
+            },
+            "conditions": as_json(self._listed, self._feature_names()),
+        }
+        return json.dumps(whole, ensure_ascii=False, indent=2)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """A fitted model from what :meth:`to_json` wrote.
+
+        Parameters
+        ----------
+        text : str
+            The JSON.
+
+        Returns
+        -------
+        ConditionClassifier
+            Scores as the one that was written.
+        """
+        whole = read_json(text)
+        model = cls()
+        try:
+            names = [str(name) for name in whole["columns"]]
+            model.n_features_in_ = len(names)
+            if whole["named"]:
+                model.feature_names_in_ = np.array(names, dtype=object)
+            model.classes_ = np.array(whole["classes"])
+            model.pos_label_ = model.classes_[whole["classes"].index(whole["positive"])]
+            model._listed = from_json(whole["start"], whole["conditions"], names)
+            model.threshold_ = float(whole["threshold"])
+            model._calibration = model._reference = None
+            if whole["calibration"] is not None:
+                model._calibration = BetaCalibration(*map(float, whole["calibration"]))
+            if whole["reference"] is not None:
+                model._reference = Reference(*(np.array(p, float) for p in whole["reference"]))
+            counts = whole["measured"]
+            alerts, hits = (np.array(counts[name], dtype=float) for name in ("alerts", "hits"))
+            model._measures = Measures(int(counts["rows"]), int(counts["positives"]), alerts, hits)
+            model._refuse_malformed()
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise RuleError(f"This is no list of conditions ({error}).") from None
+        return model
+
+    def _refuse_malformed(self) -> None:
+        """Refuse what a file holds that no fit would make."""
+        self._listed.refuse_malformed(self.n_features_in_)
+        if not len(self._measures.alerts) == len(self._measures.hits) == self.n_conditions_:
+            raise ValueError("The conditions of the model do not fit together.")
+
+    def _priority(self, X: Floats) -> Floats:
+        return self._listed.score(X, self.n_jobs)
+
+    def _probability(self, X: Floats) -> Floats:
+        score = self._priority(X)
+        if self._calibration is None:
+            return np.asarray(expit(score))
+        return self._calibration.probability(score)
+
+    def _explain(self, X: Floats) -> list[Reason]:
+        return reasons_of(self._listed, X, self._feature_names(), self._reference)
+
+
+def _sizes(longest: int) -> list[int]:
+    """Lengths of lists that are tried, from far longer than is kept down to one."""
+    sizes = [longest * times for times in _LONGER]
+    size = longest
+    while size >= 1:
+        sizes.append(size)
+        size = min(size - 1, int(size * (1 - _STEP)))
+    return sizes
+
+
+def _shortest(sizes: Ints, values: Floats, longest: int, least: float) -> int:
+    """The place of the shortest list worth enough; where none is, of the best, the shortest."""
+    allowed = np.flatnonzero(sizes <= longest)
+    enough = allowed[values[allowed] >= least]
+    if enough.size:
+        return int(enough[-1])
+    best = values[allowed].max()
+    return int(allowed[values[allowed] == best][-1])

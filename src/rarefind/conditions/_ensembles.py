@@ -1,0 +1,140 @@
+"""Branches of the ensembles that others have fitted: XGBoost, LightGBM and scikit-learn."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import xgboost
+from sklearn.pipeline import Pipeline
+from sklearn.tree import BaseDecisionTree
+
+from rarefind._branches import (
+    Branch,
+    Broken,
+    Split,
+    Test,
+    below_in_32_bits,
+    branches_of,
+    xgboost_branches,
+)
+
+
+def break_up(ensemble: Any) -> Broken:
+    """All branches of a fitted ensemble of trees, in the columns it was fitted to."""
+    if hasattr(ensemble, "_branches"):  # rarefind's own
+        broken: Broken = ensemble._branches()
+        return broken
+    if isinstance(ensemble, xgboost.XGBModel):
+        ensemble = ensemble.get_booster()
+    if isinstance(ensemble, xgboost.Booster):
+        return Broken(_of_xgboost(ensemble), [])
+    booster = getattr(ensemble, "booster_", ensemble)
+    if hasattr(booster, "dump_model"):
+        return Broken(_of_lightgbm(booster), [])
+    trees = _sklearn_trees(ensemble)
+    if trees:
+        return Broken([branch for tree in trees for branch in _of_sklearn(tree)], [])
+    kind = type(ensemble.steps[-1][1] if isinstance(ensemble, Pipeline) else ensemble).__name__
+    raise ValueError(
+        f"{kind} cannot be broken into conditions: known are XGBoost, LightGBM, scikit-learn's "
+        "trees, forests and GradientBoosting, and rarefind's trees and boosters of trees."
+    )
+
+
+def _of_xgboost(booster: xgboost.Booster) -> list[Branch]:
+    learner = json.loads(bytes(booster.save_raw("json")))["learner"]
+    model = learner["gradient_booster"]
+    # DART keeps its trees one level deeper.
+    model = model["gbtree"]["model"] if "gbtree" in model else model.get("model", {})
+    if "trees" not in model:
+        raise ValueError("A linear booster has no trees to break into conditions.")
+    best = booster.attributes().get("best_iteration")
+    trees = model["trees"]
+    if best is not None:  # what XGBoost predicts with after an early stop
+        trees = trees[: model["iteration_indptr"][int(best) + 1]]
+    return [
+        branch
+        for tree in trees
+        for branch in xgboost_branches(tree, lambda column, limit: below_in_32_bits(limit))
+    ]
+
+
+def _sklearn_trees(ensemble: Any) -> list[Any]:
+    if isinstance(ensemble, BaseDecisionTree):
+        return [ensemble.tree_]
+    members = np.ravel(getattr(ensemble, "estimators_", []))
+    if not members.size or not all(isinstance(member, BaseDecisionTree) for member in members):
+        return []
+    return [member.tree_ for member in members]
+
+
+def _of_sklearn(tree: Any) -> list[Branch]:
+    missing_left = getattr(tree, "missing_go_to_left", np.zeros(tree.node_count, dtype=bool))
+
+    def split(node: int) -> Split:
+        # Rows are rounded to 32 bits, thresholds are not.
+        above = np.nextafter(_round_down(tree.threshold[node]), np.float32(np.inf))
+        limit = below_in_32_bits(float(above))
+        left = bool(missing_left[node])
+        return (
+            int(tree.feature[node]),
+            Test(high=limit, missing=left),
+            Test(low=limit, missing=not left),
+        )
+
+    return branches_of(tree.children_left, tree.children_right, split)
+
+
+def _round_down(value: float) -> np.float32:
+    """The largest 32-bit number that is no more than the value."""
+    near = np.float32(value)
+    return near if float(near) <= value else np.nextafter(near, np.float32(-np.inf))
+
+
+# What LightGBM takes for 0.
+_ZERO = 1e-35
+
+
+def _of_lightgbm(booster: Any) -> list[Branch]:
+    last = booster.best_iteration if booster.best_iteration > 0 else None
+    dumped = booster.dump_model(num_iteration=last)
+    return [
+        branch
+        for tree in dumped["tree_info"]
+        for branch in _of_lightgbm_tree(tree["tree_structure"])
+    ]
+
+
+def _of_lightgbm_tree(root: dict[str, Any]) -> list[Branch]:
+    nodes: list[dict[str, Any]] = [root]
+    left: list[int] = []
+    right: list[int] = []
+    for node in nodes:  # grows while it is read: children are put at the end
+        if "left_child" not in node:
+            left.append(-1)
+            right.append(-1)
+            continue
+        left.append(len(nodes))
+        right.append(len(nodes) + 1)
+        nodes += [node["left_child"], node["right_child"]]
+    return branches_of(left, right, lambda number: _lightgbm_split(nodes[number]))
+
+
+def _lightgbm_split(node: dict[str, Any]) -> Split:
+    column, kind = int(node["split_feature"]), node["missing_type"]
+    if node["decision_type"] == "==":
+        levels = frozenset(float(level) for level in str(node["threshold"]).split("||"))
+        # A hole is taken for level 0 unless holes were seen; then it is in no set.
+        hole = kind != "NaN" and 0.0 in levels
+        return (
+            column,
+            Test(levels=levels, missing=hole),
+            Test(levels=levels, negated=True, missing=not hole),
+        )
+    limit, default_left = float(node["threshold"]), bool(node["default_left"])
+    if kind == "Zero":
+        raise ValueError("LightGBM with zero_as_missing cannot be broken into conditions.")
+    hole = default_left if kind == "NaN" else limit >= -_ZERO  # else a hole is taken for 0
+    return column, Test(high=limit, missing=hole), Test(low=limit, missing=not hole)

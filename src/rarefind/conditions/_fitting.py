@@ -1,0 +1,70 @@
+"""Fitting the ensemble, and its scores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xgboost
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from rarefind._typing import Bools, Floats, Label
+from rarefind.metrics import ranking_scores
+
+_LARGEST_LEVEL = 10_000
+
+
+def fit_ensemble(
+    estimator: Any, X: Floats, positive: Bools, weight: Floats, is_level: Bools, seed: int, n: int
+) -> Any:
+    """Fit a copy of the estimator, or our own choice, to rows whose positives are 1."""
+    if estimator is None:
+        ensemble: Any = xgboost.XGBClassifier(
+            n_estimators=100, max_depth=3, learning_rate=0.1, min_child_weight=0.1, n_jobs=n
+        )
+    else:
+        ensemble = clone(estimator)
+    params = ensemble.get_params()
+    unsaid: dict[str, Any] = {"random_state": seed}
+    if is_level.any():
+        unsaid |= _told_of_levels(ensemble, X, is_level)
+    ensemble.set_params(**{k: v for k, v in unsaid.items() if k in params and params[k] is None})
+    if "pos_label" in params:  # labels are ours here
+        ensemble.set_params(pos_label=1)
+    given = {"sample_weight": weight} if has_fit_parameter(ensemble, "sample_weight") else {}
+    return ensemble.fit(X, positive.astype(int), **given)
+
+
+def _told_of_levels(ensemble: Any, X: Floats, is_level: Bools) -> dict[str, Any]:
+    """Parameters that tell an estimator which columns hold levels."""
+    if "categorical_features" in ensemble.get_params():
+        return {"categorical_features": np.flatnonzero(is_level).tolist()}
+    if not isinstance(ensemble, xgboost.XGBModel):
+        raise ValueError(
+            f"{type(ensemble).__name__} is not told by categorical_features which columns hold "
+            "levels: tell it by its own parameters, or take XGBoost or a rarefind classifier."
+        )
+    levels = X[:, is_level]
+    levels = levels[~np.isnan(levels)]
+    if not ((levels >= 0) & (levels == np.floor(levels)) & (levels <= _LARGEST_LEVEL)).all():
+        raise ValueError(
+            f"XGBoost takes levels as whole numbers from 0 to {_LARGEST_LEVEL:,}: "
+            "encode them so (rarefind.TableModel does)."
+        )
+    ensemble.set_params(enable_categorical=True)
+    return {"feature_types": ["c" if levels else "q" for levels in is_level]}
+
+
+def ensemble_scores(ensemble: Any, X: Floats, pos_label: Label) -> Floats:
+    """Scores of rows by the ensemble, higher for positives."""
+    if isinstance(ensemble, xgboost.Booster):
+        return np.asarray(ensemble.predict(xgboost.DMatrix(X), validate_features=False))
+    if not hasattr(ensemble, "classes_"):  # LightGBM's booster
+        return np.asarray(ensemble.predict(X))
+    if pos_label not in ensemble.classes_ and list(ensemble.classes_) == [0, 1]:
+        pos_label = 1  # XGBoost takes no other labels
+    names = getattr(ensemble, "feature_names_in_", None)
+    table: Any = X if names is None else pd.DataFrame(X, columns=names)
+    return np.asarray(ranking_scores(ensemble, table, pos_label))

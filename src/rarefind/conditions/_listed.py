@@ -1,0 +1,188 @@
+"""The list of conditions that is the model: how it scores, and how it is written for others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from rarefind._branches import Branch, Combination, Test
+from rarefind._numba import kernel
+from rarefind._typing import Array, Floats
+from rarefind.conditions._matrix import Branches, with_combinations
+from rarefind.conditions._words import branch_node
+from rarefind.rules import Rule, RuleError, RuleSet
+from rarefind.rules._sql_words import refuse_unknown, sql_name, sql_number
+
+
+class Listed(NamedTuple):
+    """A score that starts somewhere, to which every condition that holds adds its weight."""
+
+    start: float
+    weights: Floats
+    tests: Branches
+    combinations: list[Combination]
+
+    def score(self, X: Floats, n_jobs: int | None = None) -> Floats:
+        """Scores of rows, added up in the order of the list."""
+        held = self.held(X, n_jobs)
+        return _added(held.indptr, held.indices, self.weights, self.start)
+
+    def held(self, X: Floats, n_jobs: int | None = None) -> csr_matrix:
+        """Which conditions hold for which rows."""
+        return self.tests.matrix(with_combinations(X, self.combinations), n_jobs)
+
+    def rules(self, names: Sequence[str]) -> RuleSet:
+        """The conditions as rules c1, c2, …"""
+        nodes = [branch_node(b, names, self.combinations) for b in self.tests.branches()]
+        return RuleSet([Rule(str(node), name=f"c{i}") for i, node in enumerate(nodes, start=1)])
+
+    def refuse_malformed(self, n_features: int) -> None:
+        """Refuse what a file holds that no fit would make."""
+        self.tests.refuse_malformed(n_features + len(self.combinations))
+        named = [j for combination in self.combinations for j in combination.columns]
+        if self.weights.shape != (self.tests.start.size - 1,) or any(
+            not 0 <= j < n_features for j in named
+        ):
+            raise ValueError("The conditions of the model do not fit together.")
+
+
+@kernel
+def _added(indptr: Array, indices: Array, weights: Floats, start: float) -> Floats:
+    score = np.empty(indptr.size - 1)
+    for i in range(score.size):
+        total = start
+        for place in range(indptr[i], indptr[i + 1]):
+            total += weights[indices[place]]
+        score[i] = total
+    return score
+
+
+def only_used(
+    branches: Sequence[Branch], combinations: Sequence[Combination], n_features: int
+) -> tuple[list[Branch], list[Combination]]:
+    """The branches, and of the combinations only those that they ask for."""
+    asked = sorted({j for branch in branches for j in branch if j >= n_features})
+    number = {j: n_features + place for place, j in enumerate(asked)}
+    renamed = [{number.get(j, j): test for j, test in branch.items()} for branch in branches]
+    return renamed, [combinations[j - n_features] for j in asked]
+
+
+def as_text(listed: Listed, names: Sequence[str], notes: Sequence[str], threshold: float) -> str:
+    """The list for a person: a line a condition, with what is known of it."""
+    lines = [f"score = {listed.start!r}"]
+    for rule, weight, note in zip(listed.rules(names), listed.weights.tolist(), notes, strict=True):
+        sign = "+" if weight >= 0 else "-"
+        lines.append(f"  {sign} {abs(weight)!r} if {rule.text}{note and f'   # {note}'}")
+    return "\n".join([*lines, f"alert from {threshold!r} on"])
+
+
+def as_sql(listed: Listed, names: Sequence[str], dialect: str, table: str, output: str) -> str:
+    """A query that gives each row of a table its score."""
+    refuse_unknown(dialect)
+    terms = [sql_number(listed.start, dialect)]
+    zero = sql_number(0.0, dialect)
+    for rule, weight in zip(listed.rules(names), listed.weights.tolist(), strict=True):
+        added = sql_number(weight, dialect)
+        terms.append(f"CASE WHEN {rule.to_sql(dialect)} THEN {added} ELSE {zero} END")
+    total = "\n    + ".join(terms)
+    return (
+        f"SELECT {sql_name(table, dialect)}.*,\n  {total}\n  AS {sql_name(output, dialect)}\n"
+        f"FROM {sql_name(table, dialect)}"
+    )
+
+
+def as_json(listed: Listed, names: Sequence[str]) -> list[dict[str, Any]]:
+    """The conditions as plain data: the text to be read, and the tests it is made of."""
+    return [
+        {
+            "rule": rule.text,
+            "weight": weight,
+            "tests": [
+                _test_state(column, test, names, listed.combinations)
+                for column, test in branch.items()
+            ],
+        }
+        for rule, weight, branch in zip(
+            listed.rules(names), listed.weights.tolist(), listed.tests.branches(), strict=True
+        )
+    ]
+
+
+def from_json(start: Any, conditions: Any, names: Sequence[str]) -> Listed:
+    """The list that :func:`as_json` wrote."""
+    place = {name: j for j, name in enumerate(names)}
+    combinations: list[Combination] = []
+    branches: list[Branch] = []
+    for condition in conditions:
+        branch: Branch = {}
+        for state in condition["tests"]:
+            column, test = _test_of(state, place, combinations)
+            branch[column] = test
+        branches.append(branch)
+    weights = np.array([float(condition["weight"]) for condition in conditions])
+    return Listed(float(start), weights, Branches.of(branches), combinations)
+
+
+def _test_state(
+    column: int, test: Test, names: Sequence[str], combinations: Sequence[Combination]
+) -> dict[str, Any]:
+    state: dict[str, Any] = {}
+    if column < len(names):
+        state["column"] = names[column]
+    else:
+        combination = combinations[column - len(names)]
+        state["sum"] = [
+            {"column": names[j], "times": loading, "if_missing": None if fill != fill else fill}
+            for j, loading, fill in zip(*combination, strict=True)
+        ]
+    if test.levels is not None:
+        state["not_in" if test.negated else "in"] = sorted(test.levels)
+    if test.low > -np.inf:
+        state["above"] = test.low
+    if test.high < np.inf:
+        state["up_to"] = test.high
+    return {**state, "missing": test.missing}
+
+
+def _test_of(
+    state: dict[str, Any], place: dict[str, int], combinations: list[Combination]
+) -> tuple[int, Test]:
+    if "sum" in state:
+        fills = [part["if_missing"] for part in state["sum"]]
+        combination = Combination(
+            tuple(place[part["column"]] for part in state["sum"]),
+            tuple(float(part["times"]) for part in state["sum"]),
+            tuple(np.nan if fill is None else float(fill) for fill in fills),
+        )
+        # NaN is not equal to itself, its text is.
+        written = [str(known) for known in combinations]
+        if str(combination) not in written:
+            combinations.append(combination)
+            written.append(str(combination))
+        column = len(place) + written.index(str(combination))
+    else:
+        column = place[state["column"]]
+    negated = "not_in" in state
+    levels = state.get("not_in", state.get("in"))
+    return column, Test(
+        float(state.get("above", -np.inf)),
+        float(state.get("up_to", np.inf)),
+        None if levels is None else frozenset(float(level) for level in levels),
+        negated,
+        bool(state["missing"]),
+    )
+
+
+def read_json(text: str) -> dict[str, Any]:
+    """The whole of a file, or a sentence that says it is none."""
+    try:
+        whole = json.loads(text)
+        if not isinstance(whole, dict) or whole.get("kind") != "rarefind conditions":
+            raise ValueError("it does not say that it is one")
+    except ValueError as error:
+        raise RuleError(f"This is no list of conditions ({error}).") from None
+    return whole

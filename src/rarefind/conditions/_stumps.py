@@ -1,0 +1,149 @@
+"""Weights of conditions by boosted trees of depth one, and conditions eliminated in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csc_matrix, csr_matrix
+
+from rarefind._numba import kernel
+from rarefind._typing import Array, Bools, Floats, Ints
+
+# A split that gains less is none, as in XGBoost.
+_LEAST_GAIN = 1e-6
+
+
+class Scale(NamedTuple):
+    """A score that is a sum: what every row has, and what each condition that holds adds."""
+
+    columns: Ints  # numbers of the conditions
+    start: float
+    weights: Floats
+
+    def score(self, held: csr_matrix) -> Floats:
+        """Scores of rows, given which of all conditions hold."""
+        return np.asarray(self.start + held[:, self.columns] @ self.weights)
+
+
+class Boosting(NamedTuple):
+    """How weights are found."""
+
+    rounds: int
+    learning_rate: float
+    reg_lambda: float
+
+    def fit(self, held: csc_matrix, positive: Bools, weight: Floats) -> tuple[Scale, Floats]:
+        """Weights of all conditions, and what each gains."""
+        prior = float(weight[positive].sum() / weight.sum())
+        start = float(np.log(prior / (1 - prior)))
+        start, weights, gains = _boost(
+            held.indptr, held.indices, positive, weight.astype(np.float64), start, *self
+        )
+        return Scale(np.arange(weights.size), start, weights), gains
+
+
+@kernel
+def _boost(
+    indptr: Array,
+    indices: Array,
+    positive: Bools,
+    weight: Floats,
+    start: float,
+    rounds: int,
+    learning_rate: float,
+    reg_lambda: float,
+) -> tuple[float, Floats, Floats]:
+    """Boosting of the logistic loss by trees of depth one, as XGBoost grows them.
+
+    The tree of a round splits on the condition that gains most, and adds one number where it holds
+    and one where it does not: the second belongs to the start, the difference to the condition.
+    """
+    n, n_conditions = positive.size, indptr.size - 1
+    weights, gains = np.zeros(n_conditions), np.zeros(n_conditions)
+    score = np.full(n, start)
+    first, second = np.empty(n), np.empty(n)
+    for _ in range(rounds):
+        whole_first, whole_second = 0.0, 0.0
+        for i in range(n):
+            chance = 1 / (1 + np.exp(-score[i]))
+            first[i] = weight[i] * (chance - positive[i])
+            second[i] = weight[i] * chance * (1 - chance)
+            whole_first += first[i]
+            whole_second += second[i]
+        best, best_gain = -1, _LEAST_GAIN
+        best_first, best_second = 0.0, 0.0
+        for c in range(n_conditions):
+            held_first, held_second = 0.0, 0.0
+            for place in range(indptr[c], indptr[c + 1]):
+                held_first += first[indices[place]]
+                held_second += second[indices[place]]
+            gain = (
+                held_first**2 / (held_second + reg_lambda)
+                + (whole_first - held_first) ** 2 / (whole_second - held_second + reg_lambda)
+                - whole_first**2 / (whole_second + reg_lambda)
+            )
+            if gain > best_gain:
+                best, best_gain = c, gain
+                best_first, best_second = held_first, held_second
+        others = whole_second - best_second + reg_lambda
+        fails = -learning_rate * (whole_first - best_first) / others
+        start += fails
+        score += fails
+        if best >= 0:
+            holds = -learning_rate * best_first / (best_second + reg_lambda)
+            weights[best] += holds - fails
+            gains[best] += best_gain
+            for place in range(indptr[best], indptr[best + 1]):
+                score[indices[place]] += holds - fails
+    return start, weights, gains
+
+
+def eliminations(
+    held: csr_matrix, positive: Bools, weight: Floats, boosting: Boosting, sizes: Sequence[int]
+) -> Iterator[Scale]:
+    """Fit, keep the conditions that gain most, fit again: one scale a size, none longer than it.
+
+    Parameters
+    ----------
+    held : csr_matrix
+        Which conditions hold for which rows.
+    positive, weight : ndarray
+        Classes and weights of the rows.
+    boosting : Boosting
+        How weights are found.
+    sizes : sequence of int
+        How many conditions stay, falling.
+    """
+    columns = np.arange(held.shape[1])
+    by_column = csc_matrix(held)
+    scale, gains = boosting.fit(by_column, positive, weight)
+    for size in sizes:
+        best = np.sort(np.argsort(-gains, kind="stable")[:size])
+        kept = best[gains[best] > 0]
+        if kept.size < columns.size and kept.size:
+            columns = columns[kept]
+            scale, gains = boosting.fit(by_column[:, columns], positive, weight)
+        yield Scale(columns, scale.start, scale.weights)
+
+
+def different(held: csr_matrix, lengths: Array) -> Ints:
+    """The conditions that hold for different rows, the shortest of each kind; not for all or none.
+
+    Parameters
+    ----------
+    held : csr_matrix
+        Which conditions hold for which rows.
+    lengths : ndarray of int
+        How long each condition is.
+    """
+    by_column = csc_matrix(held)
+    by_column.sort_indices()
+    seen: dict[bytes, int] = {}
+    for c in np.argsort(lengths, kind="stable").tolist():
+        rows = by_column.indices[by_column.indptr[c] : by_column.indptr[c + 1]]
+        if 0 < rows.size < held.shape[0]:
+            seen.setdefault(blake2b(rows.tobytes(), digest_size=16).digest(), c)
+    return np.sort(np.array(list(seen.values()), dtype=np.intp))

@@ -1,0 +1,470 @@
+"""The list of conditions: short, honest, and the same however it is written."""
+
+import json
+import re
+import sqlite3
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csc_matrix, csr_matrix
+from sklearn.ensemble import RandomForestClassifier
+
+import rarefind
+from rarefind import TableModel
+from rarefind._branches import Combination
+from rarefind._branches import Test as Asked
+from rarefind.boosting import ProjectionBoostingClassifier, SGBAPClassifier
+from rarefind.conditions import ConditionClassifier
+from rarefind.conditions._classifier import _shortest, _sizes
+from rarefind.conditions._stumps import Boosting, different, eliminations
+from rarefind.conditions._words import (
+    branch_node,
+    opposite,
+    rounded_cut,
+    roundest,
+    shortened,
+)
+from rarefind.metrics import average_precision
+from rarefind.rules import Rule, RuleError, RuleSet
+
+
+def table(seed=0, n=1200):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "amount": rng.gamma(2, 50, n).round(2),
+            "mean of card": rng.gamma(2, 50, n).round(2),
+            "age": np.where(rng.random(n) < 0.1, np.nan, rng.integers(18, 90, n)),
+            "night": (rng.random(n) < 0.3).astype(float),
+        }
+    )
+    positive = (X["amount"] > 150) & (X["night"] == 1) & ~(X["age"] < 40)
+    return X, np.where(positive ^ (rng.random(n) < 0.01), "fraud", "fine")
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y = table()
+    return ConditionClassifier(random_state=0).fit(X, y), X, y
+
+
+def test_it_finds_the_rule_that_made_the_positives(fitted):
+    model, _, _ = fitted
+    new, y = table(1)
+    assert model.n_conditions_ <= 5
+    truth = y == "fraud"
+    assert average_precision(truth, model.priority(new)) > 0.75
+    first = model.conditions_["rule"].iloc[0]
+    assert {"amount", "night"} <= set(Rule(first).columns)
+
+
+def test_the_list_is_scored_as_it_reads(fitted):
+    model, X, _ = fitted
+    lines = model.export_text().splitlines()
+    score = np.full(len(X), float(lines[0].removeprefix("score = ")))
+    for line in lines[1:-1]:
+        sign, weight, rule = re.fullmatch(r"  ([+-]) (\S+) if (.*?)(?:   #.*)?", line).groups()
+        score += np.where(Rule(rule).fires_on(X), float(sign + weight), 0.0)
+    assert np.array_equal(score, model.priority(X))
+    threshold = float(re.fullmatch(r"alert from (\S+) on", lines[-1]).group(1))
+    assert np.array_equal(score >= threshold, model.predict(X) == "fraud")
+
+
+def in_sqlite(sql, X):
+    connection = sqlite3.connect(":memory:")
+    X.to_sql("rows", connection, index=False)
+    return pd.read_sql_query(sql, connection)["priority"].to_numpy()
+
+
+def in_duckdb(sql, X):
+    connection = duckdb.connect()
+    connection.register("rows", X)
+    return connection.execute(sql).df()["priority"].to_numpy()
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        None,
+        RandomForestClassifier(10, max_depth=3),
+        ProjectionBoostingClassifier(n_estimators=20, max_rounds=5, cv=2),
+    ],
+)
+def test_text_sql_and_json_give_the_same_scores(estimator, fitted, tmp_path):
+    X, y = table()
+    model = fitted[0]
+    if estimator is not None:
+        model = ConditionClassifier(estimator, cv=2, random_state=0).fit(X, y)
+    new = table(2)[0]
+    score = model.priority(new)
+    assert np.array_equal(in_sqlite(model.to_sql("sqlite"), new), score)
+    assert np.array_equal(in_duckdb(model.to_sql("duckdb"), new), score)
+    again = ConditionClassifier.from_json(model.to_json())
+    assert np.array_equal(again.priority(new), score)
+    assert np.array_equal(again.predict_proba(new), model.predict_proba(new))
+    assert np.array_equal(again.predict(new), model.predict(new))
+    assert list(map(str, again.explain(new[:5]))) == list(map(str, model.explain(new[:5])))
+    pd.testing.assert_frame_equal(again.conditions_, model.conditions_)
+    assert again.to_json() == model.to_json()
+    rarefind.save(model, tmp_path / "m.rarefind")
+    assert np.array_equal(rarefind.load(tmp_path / "m.rarefind").priority(new), score)
+    fires = model.to_rules().fires_on(new)
+    by_rules = model.start_ + (fires * model.conditions_["weight"].to_numpy()).sum(axis=1)
+    assert np.allclose(by_rules, score, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[1]", '{"kind": "rarefind conditions"}', "no json", "null"]
+)
+def test_what_is_no_list_is_refused(text):
+    with pytest.raises(RuleError, match="no list of conditions"):
+        ConditionClassifier.from_json(text)
+
+
+def test_a_list_that_names_a_column_that_is_not_there_is_refused(fitted):
+    whole = json.loads(fitted[0].to_json())
+    whole["conditions"][0]["tests"][0]["column"] = "amnt"
+    with pytest.raises(RuleError, match="amnt"):
+        ConditionClassifier.from_json(json.dumps(whole))
+
+
+def test_conditions_are_measured_on_rows_that_nothing_is_learned_from(fitted):
+    model, X, y = fitted
+    said = model.conditions_
+    assert model._measures.rows == len(X) // 5
+    for name in ("support", "precision", "recall", "lift"):
+        assert (said[f"{name}_low"] <= said[name]).all()
+        assert (said[name] <= said[f"{name}_high"]).all()
+    rate = model._measures.positives / model._measures.rows
+    assert np.allclose(said["lift"], said["precision"] / rate)
+    # What is in those rows changes what is measured, and nothing that is learned.
+    _, unseen = model._split(rows_of(X, y), np.ones(len(X), bool), None, seed_of(0))
+    other = X.copy()
+    other.iloc[unseen] = other.iloc[np.random.default_rng(0).permutation(unseen)].to_numpy()
+    again = ConditionClassifier(random_state=0).fit(other, y)
+    assert np.array_equal(again.priority(X), model.priority(X))
+    assert again.conditions_["rule"].tolist() == said["rule"].tolist()
+    assert again.conditions_["precision"].tolist() != said["precision"].tolist()
+
+
+def rows_of(X, y):
+    from rarefind.conditions._classifier import _Rows
+
+    return _Rows(X.to_numpy(), y == "fraud", np.ones(len(X)))
+
+
+def seed_of(random_state):
+    return int(np.random.RandomState(random_state).randint(2**31 - 1))
+
+
+def test_a_larger_tolerance_keeps_a_shorter_list():
+    X, y = table(5)
+    lengths = [
+        ConditionClassifier(tolerance=t, cv=2, random_state=0).fit(X, y).n_conditions_
+        for t in (0.0, 0.9)
+    ]
+    assert lengths[1] == 1 <= lengths[0]
+    assert ConditionClassifier(max_conditions=2, cv=2).fit(X, y).n_conditions_ <= 2
+
+
+def test_a_fitted_ensemble_is_taken_as_it_is():
+    X, y = table(3, 600)
+    labels = (y == "fraud").astype(int)
+    ensemble = xgboost.XGBClassifier(n_estimators=20, max_depth=3).fit(X, labels)
+    before = ensemble.get_booster().save_raw()
+    model = ConditionClassifier(ensemble, prefit=True, cv=2, random_state=0).fit(*table(4))
+    assert ensemble.get_booster().save_raw() == before
+    assert model.n_branches_ <= 20 * 8
+    raw = ConditionClassifier(ensemble.get_booster(), prefit=True, cv=2, random_state=0)
+    assert raw.fit(*table(4)).export_text() == model.export_text()
+    with pytest.raises(ValueError, match="prefit=True needs"):
+        ConditionClassifier(prefit=True).fit(X, y)
+    with pytest.raises(ValueError, match="more than 2 columns"):
+        ConditionClassifier(ensemble, prefit=True).fit(X.iloc[:, :2], y)
+
+
+def test_levels_are_named_in_the_tables_own_words():
+    rng = np.random.default_rng(0)
+    n = 1500
+    frame = pd.DataFrame(
+        {
+            "amount": rng.gamma(2, 50, n).round(2),
+            "land": rng.choice(["FR", "BE", "it's", "US"], n),
+            "online": rng.random(n) < 0.4,
+            "made": pd.Timestamp("2025-01-01") + pd.to_timedelta(rng.integers(0, 300, n), "D"),
+        }
+    )
+    frame.loc[rng.random(n) < 0.05, "land"] = None
+    positive = (frame["amount"] > 120) & (frame["land"] == "it's") & frame["online"]
+    frame["fraud"] = np.where(positive ^ (rng.random(n) < 0.005), 1, 0)
+    model = TableModel(
+        ConditionClassifier(cv=2, random_state=0), target="fraud", drop=["made"]
+    ).fit(frame)
+    rules = model.rules()
+    said = model.conditions()
+    score = model.estimator_.start_ + rules.fires_on(frame) @ said["weight"].to_numpy()
+    assert np.allclose(score, model.priority(frame), rtol=0, atol=1e-12)
+    assert "land = 'it''s'" in said["rule"].iloc[0]
+    assert "online" in said["rule"].iloc[0]
+    assert RuleSet.from_text(rules.to_text()).to_text() == rules.to_text()
+    reason = model.explain(frame.iloc[[int(np.argmax(score))]])[0]
+    assert "land = it's" in str(reason)
+
+
+def test_levels_and_scales_of_other_encoders_are_spoken_too():
+    """One-hot levels, rare levels, frequencies, filled holes and scaled numbers."""
+    from rarefind._table_rules import table_rules
+    from rarefind.data import TableEncoder
+
+    rng = np.random.default_rng(0)
+    n = 800
+    frame = pd.DataFrame(
+        {
+            "amount": np.where(rng.random(n) < 0.1, np.nan, rng.normal(50, 9, n)),
+            "land": rng.choice(
+                ["A", "B", "C", "D", "E", None], n, p=[0.4, 0.3, 0.1, 0.1, 0.05, 0.05]
+            ),
+            "ok": pd.array(rng.choice([True, False, None], n), dtype="boolean"),
+        }
+    )
+    new = frame.sample(frac=1, random_state=1).reset_index(drop=True)
+    new.loc[:20, "land"] = "strange"
+    for encoder in (
+        TableEncoder(missing="fill", scale=True, max_levels=3),
+        TableEncoder(levels="code", max_levels=3),
+        TableEncoder(max_levels=2),
+    ):
+        encoded = encoder.fit(frame).transform(frame)
+        there = encoder.transform(new)
+        for j in range(encoded.shape[1]):
+            middle = np.nanquantile(encoded[:, j], [0.3, 0.7]).mean()
+            for test in (
+                Asked(low=middle),
+                Asked(high=middle),
+                Asked(low=middle, missing=True),
+                Asked(high=middle, missing=True),
+            ):
+                held = np.array([test.holds(value) for value in there[:, j]])
+                rule = next(iter(table_rules(encoder, [{j: test}], [])))
+                assert np.array_equal(rule.fires_on(new), held), (j, test, rule.text)
+
+
+def test_dates_cannot_be_said_and_other_models_have_no_list():
+    X, y = table(0, 300)
+    frame = X.assign(made=pd.Timestamp("2025-01-01"), y=(y == "fraud").astype(int))
+    frame["made"] += pd.to_timedelta(np.arange(300) % 7, "D")
+    frame["y"] = (frame["made"].dt.day_of_week == 3).astype(int)
+    model = TableModel(ConditionClassifier(cv=2, random_state=0)).fit(frame)
+    with pytest.raises(RuleError, match="of 'made', a date"):
+        model.rules()
+    other = TableModel(SGBAPClassifier(n_estimators=3, cv=2)).fit(frame)
+    with pytest.raises(ValueError, match="SGBAPClassifier is no list of conditions"):
+        other.rules()
+
+
+def test_levels_that_xgboost_does_not_take_are_refused():
+    X, y = table(0, 300)
+    with pytest.raises(ValueError, match="whole numbers"):
+        ConditionClassifier(categorical_features=["amount"]).fit(X, y)
+    with pytest.raises(ValueError, match="RandomForestClassifier is not told"):
+        ConditionClassifier(RandomForestClassifier(2), categorical_features=[3]).fit(X, y)
+
+
+def test_reasons_add_up_and_name_what_holds(fitted):
+    model, X, _ = fitted
+    top = X.iloc[np.argsort(-model.priority(X))[:5]]
+    for reason, score in zip(model.explain(top), model.priority(top), strict=True):
+        assert reason.base + sum(reason.contributions.values()) == pytest.approx(score)
+        assert all(condition.feature in X.columns for condition in reason.because)
+        assert sum(c.weight for c in reason.because) == pytest.approx(1)
+
+
+def test_an_ensemble_without_a_split_is_a_list_without_conditions():
+    X = np.ones((40, 2))
+    y = np.arange(40) % 4 == 0
+    model = ConditionClassifier(cv=2).fit(X, y)
+    assert model.n_conditions_ == 0
+    assert np.unique(model.priority(X)).size == 1
+    assert model.conditions_.empty
+    again = ConditionClassifier.from_json(model.to_json())
+    assert np.array_equal(again.priority(X), model.priority(X))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_weights_are_those_of_xgboost(seed):
+    rng = np.random.default_rng(seed)
+    held = csr_matrix((rng.random((500, 12)) < rng.random(12)).astype(np.float32))
+    score = held.toarray() @ rng.normal(size=12) + rng.normal(size=500)
+    positive = score > np.quantile(score, 0.8)
+    weight = rng.uniform(0.5, 2, 500)
+    scale, _ = Boosting(25, 0.3, 1.0).fit(csc_matrix(held), positive, weight)
+    params = {
+        "objective": "binary:logistic",
+        "max_depth": 1,
+        "learning_rate": 0.3,
+        "reg_lambda": 1.0,
+        "min_child_weight": 0,
+        "base_score": float(weight[positive].sum() / weight.sum()),
+        "nthread": 1,
+    }
+    data = xgboost.DMatrix(held.toarray(), label=positive, weight=weight)
+    booster = xgboost.train(params, data, 25)
+    margin = booster.predict(data, output_margin=True)
+    assert np.allclose(scale.score(held), margin, atol=1e-4)
+
+
+def naive_boosting(dense, positive, weight, start, rounds, rate, shrinkage):
+    score = np.full(positive.size, start)
+    for _ in range(rounds):
+        chance = 1 / (1 + np.exp(-score))
+        first, second = weight * (chance - positive), weight * chance * (1 - chance)
+
+        def worth(rows, first=first, second=second):
+            return first[rows].sum() ** 2 / (second[rows].sum() + shrinkage)
+
+        def value(rows, first=first, second=second):
+            return -rate * first[rows].sum() / (second[rows].sum() + shrinkage)
+
+        every = np.ones(positive.size, dtype=bool)
+        gains = [worth(c) + worth(~c) - worth(every) for c in dense.T]
+        if max(gains, default=0) <= 1e-6:
+            score = score + value(every)
+            continue
+        split = dense[:, int(np.argmax(np.round(gains, 9)))]
+        score = np.where(split, score + value(split), score + value(~split))
+    return score
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 10_000), st.integers(0, 4))
+def test_weights_are_those_of_the_definition(seed, n_conditions):
+    rng = np.random.default_rng(seed)
+    dense = rng.random((30, n_conditions)) < 0.4
+    positive = rng.random(30) < 0.3
+    positive[:2] = True, False
+    weight = rng.uniform(0.5, 2, 30)  # no two conditions gain the same
+    prior = float(np.log(weight[positive].sum() / weight[~positive].sum()))
+    held = csr_matrix(dense.astype(np.float32))
+    scale, gains = Boosting(6, 0.3, 0.5).fit(csc_matrix(held), positive, weight)
+    expected = naive_boosting(dense, positive, weight, prior, 6, 0.3, 0.5)
+    assert np.allclose(scale.score(held), expected, atol=1e-9)
+    assert ((gains > 0) | (scale.weights == 0)).all()
+
+
+def test_elimination_keeps_what_gains_most():
+    rng = np.random.default_rng(0)
+    positive = rng.random(400) < 0.3
+    columns = [positive ^ (rng.random(400) < noise) for noise in (0.02, 0.2, 0.5, 0.5, 0.5)]
+    held = csr_matrix(np.column_stack(columns).astype(np.float32))
+    found = list(eliminations(held, positive, np.ones(400), Boosting(20, 0.3, 1.0), [4, 2, 1]))
+    assert [scale.columns.size for scale in found] == [4, 2, 1]
+    assert found[2].columns.tolist() == [0]
+    assert set(found[2].columns) <= set(found[1].columns) <= set(found[0].columns)
+
+
+def test_conditions_that_hold_for_the_same_rows_are_one_the_shortest():
+    held = np.array([[1, 1, 0, 1, 0], [0, 0, 1, 1, 0], [1, 1, 0, 1, 0]], dtype=np.float32)
+    kept = different(csr_matrix(held), np.array([3, 1, 1, 1, 1]))
+    assert kept.tolist() == [1, 2]  # one of 0 and 1; those for all rows or none tell nothing
+
+
+def test_sizes_fall_to_one():
+    assert _sizes(40)[:5] == [240, 120, 80, 40, 32]
+    assert _sizes(40)[-3:] == [3, 2, 1]
+    assert _sizes(1) == [6, 3, 2, 1]
+
+
+def test_the_shortest_list_within_the_tolerance_is_taken():
+    sizes, values = np.array([8, 4, 2, 1]), np.array([0.9, 0.8, 0.79, 0.5])
+    assert _shortest(sizes, values, 4, 0.79) == 2
+    assert _shortest(sizes, values, 4, 0.85) == 1  # none is enough: the best that may be kept
+    assert _shortest(sizes, values, 8, 0.0) == 3
+
+
+finite = st.floats(-1e6, 1e6).map(lambda v: round(v, 6))
+
+
+@given(finite, finite)
+def test_round_numbers_part_what_they_parted(a, b):
+    low, high = sorted((a, b))
+    if low == high:
+        return
+    found = roundest(low, high, low)
+    assert low <= found < high
+    assert len(repr(found)) <= max(len(repr(low)), len(repr(high))) + 2
+
+
+@given(st.lists(finite, min_size=2, max_size=8, unique=True), st.integers(0, 6))
+def test_a_rounded_cut_alerts_the_same_rows(scores, at):
+    score = np.array(scores)
+    threshold = float(np.sort(score)[at % score.size])
+    found = rounded_cut(threshold, score)
+    assert np.array_equal(score >= found, score >= threshold)
+
+
+def test_shortened_conditions_hold_for_the_same_rows():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=200), rng.integers(0, 9, 200) / 3])
+    branch = {0: Asked(low=-0.123456789, missing=True), 1: Asked(high=1.4142135)}
+    found = shortened(branch, X, np.array([False, False]))
+    assert not found[0].missing  # no hole was seen
+    for row in X:
+        assert all(branch[j].holds(row[j]) == found[j].holds(row[j]) for j in (0, 1))
+    assert len(repr(found[0].low)) < 7
+    assert found[1].high == 1.5
+
+
+def test_what_speaks_against_positives_is_turned_round_where_it_can_be():
+    holes = np.array([True, False])
+    values = [-1.0, 0.0, 1.0, 2.0, np.nan]
+    for test in (
+        Asked(high=1.0),
+        Asked(low=0.0, missing=True),
+        Asked(levels=frozenset({1.0, 2.0})),
+        Asked(levels=frozenset({0.0}), negated=True, missing=True),
+    ):
+        turned = opposite({0: test}, holes)[0]
+        assert [turned.holds(v) for v in values] == [not test.holds(v) for v in values]
+    assert opposite({0: Asked(0.0, 1.0)}, holes) is None
+    assert opposite({0: Asked(high=1.0), 1: Asked(low=0.0)}, holes) is None
+    X, y = table(6)
+    model = ConditionClassifier(max_conditions=3, cv=2, random_state=0).fit(X, y != "fraud")
+    again = ConditionClassifier(max_conditions=3, cv=2, random_state=0).fit(X, y == "fraud")
+    assert np.array_equal(model.priority(X), again.priority(X))
+
+
+names = ["a", "b c"]
+tests = st.one_of(
+    st.builds(
+        Asked,
+        st.sampled_from([-np.inf, -1.5, 0.0]),
+        st.sampled_from([0.5, 2.0, np.inf]),
+        missing=st.booleans(),
+    ),
+    st.builds(
+        Asked,
+        levels=st.frozensets(st.sampled_from([0.0, 1.0, 2.0]), min_size=1),
+        negated=st.booleans(),
+        missing=st.booleans(),
+    ),
+)
+COMBINATION = Combination((0, 1), (0.5, -2.0), (np.nan, 1.0))
+
+
+@settings(deadline=None)
+@given(
+    st.dictionaries(st.integers(0, 2), tests, min_size=1),
+    st.lists(st.tuples(*[st.sampled_from([None, -2.0, -1.5, 0.0, 0.5, 1.0, 2.0])] * 2), min_size=1),
+)
+def test_a_condition_reads_as_it_is_tested(branch, points):
+    rule = Rule(str(branch_node(branch, names, [COMBINATION])))
+    for a, b in points:
+        row = [np.nan if v is None else v for v in (a, b)]
+        row.append(0.5 * row[0] - 2.0 * (1.0 if b is None else b))
+        held = all(test.holds(row[j]) for j, test in branch.items())
+        assert rule.fires({"a": a, "b c": b}) == held
