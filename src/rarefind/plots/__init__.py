@@ -6,6 +6,7 @@ from rarefind.plots._ellipsoids import EllipsoidDisplay
 from rarefind.plots._histogram import ScoreHistogramDisplay
 from rarefind.plots._imbalance import ImbalanceDisplay
 from rarefind.plots._meta_tree import MetaTreeDisplay
+from rarefind.plots._reason import ReasonDisplay
 from rarefind.plots._regions import DecisionRegionDisplay
 from rarefind.plots._scales import ScaleMapDisplay
 from rarefind.plots._top import TopKDisplay
@@ -17,6 +18,7 @@ __all__ = [
     "EllipsoidDisplay",
     "ImbalanceDisplay",
     "MetaTreeDisplay",
+    "ReasonDisplay",
     "ScaleMapDisplay",
     "ScoreHistogramDisplay",
     "TopKDisplay",

@@ -1,6 +1,7 @@
 """Choosing: exact thresholds, splits in time, tuning and comparison of models."""
 
 from rarefind.selection._compare import Comparison, compare
+from rarefind.selection._faithfulness import Faithfulness, faithfulness
 from rarefind.selection._folds import folds, out_of_fold_scores
 from rarefind.selection._splits import PrequentialSplit, TemporalSplit
 from rarefind.selection._threshold import BestThreshold, best_threshold
@@ -9,11 +10,13 @@ from rarefind.selection._tune import Tuned, tune
 __all__ = [
     "BestThreshold",
     "Comparison",
+    "Faithfulness",
     "PrequentialSplit",
     "TemporalSplit",
     "Tuned",
     "best_threshold",
     "compare",
+    "faithfulness",
     "folds",
     "out_of_fold_scores",
     "tune",
