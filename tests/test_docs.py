@@ -9,6 +9,7 @@ import pytest
 
 import rarefind.base
 import rarefind.boosting
+import rarefind.conditions
 import rarefind.data
 import rarefind.distances
 import rarefind.metrics
@@ -48,6 +49,7 @@ _IN_PASSING = {"COUNT_METRIC_NAMES", "REGISTERED_SCORERS", "CountMetric", "DISTA
     [
         rarefind.base,
         rarefind.boosting,
+        rarefind.conditions,
         rarefind.data,
         rarefind.distances,
         rarefind.metrics,
