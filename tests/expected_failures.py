@@ -112,8 +112,11 @@ CHECKED: list[tuple[Any, dict[str, str]]] = [
     (SGBAPClassifier(n_estimators=40, surrogate="log", init="logistic", init_rounds=5), _WEIGHTS),
     (RankBoostClassifier(n_estimators=40), _WEIGHTS),
     (LambdaMARTClassifier(n_estimators=40), _WEIGHTS),
-    (ProjectionBoostingClassifier(n_estimators=40, max_rounds=10), _WEIGHTS),
-    (ProjectionBoostingClassifier(n_estimators=40, directions="pca", threshold=None), _WEIGHTS),
+    (ProjectionBoostingClassifier(n_estimators=40, max_rounds=10), _OWN_THRESHOLD | _WEIGHTS),
+    (
+        ProjectionBoostingClassifier(n_estimators=40, directions="pca", threshold=None),
+        _OWN_THRESHOLD | _WEIGHTS,
+    ),
     (NLBClassifier(n_estimators=20), _OWN_THRESHOLD | _WEIGHTS),
     (NLBClassifier(n_estimators=5, leaves="squared", update="all", start="mirrored"), _WEIGHTS),
     (ONLBClassifier(epochs=30), _OWN_THRESHOLD | _A_STEP_A_ROW),

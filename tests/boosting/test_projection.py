@@ -283,6 +283,10 @@ def test_pca_and_rca_give_all_axes_of_the_standardised_columns():
         assert found.shape == (4, 4)
         np.testing.assert_allclose(np.abs((found * axes).sum(axis=1)), 1, atol=1e-6)
         assert (np.abs(found).argmax(axis=1) == found.argmax(axis=1)).all()
+    copies = np.column_stack([X, X[:, 0] + X[:, 2]])
+    for directions in ("pca", "rca"):
+        model = quick(directions=directions, eliminate=False, min_loading=0.0).fit(copies, y)
+        assert model.directions_.shape == (4, 5)
     weight = np.where(y, 5.0, 1.0)
     weighted = quick(directions="pca", eliminate=False).fit(X, y, sample_weight=weight)
     rows = np.repeat(np.arange(500), weight.astype(int))
@@ -458,7 +462,7 @@ def test_of_equally_good_sets_the_smallest_is_kept():
 
     params = quick()
     params.n_features_in_, params._is_set = 5, np.zeros(5, dtype=bool)
-    contest = Contest(params._params(rows_of(X, y)), 5, worth, 256, 0)
+    contest = Contest(params._params(rows_of(X, y)), 5, worth, 0)
     assert best_columns(rows_of(X, y), np.zeros(5, dtype=bool), contest).size == 1
     # Few positives are held out in four quarters, many in one.
     assert sum(asked[:4]) == y.sum()
@@ -700,6 +704,8 @@ def test_a_model_file_scores_the_same(directions, tmp_path):
         {"loadings": np.ones((2, 3))},
         {"loadings": np.ones(5)},
         {"loadings": np.full((2, 5), np.nan)},
+        {"loadings": np.zeros((2, 5))},
+        {"scale": np.zeros(5)},
         {"fill": np.ones(4)},
         {"mean": np.full(5, np.inf)},
         {"scale": np.ones(5, dtype=np.float32)},

@@ -238,9 +238,14 @@ branches = st.lists(
 
 
 @settings(deadline=None)
-@given(branches, st.lists(st.tuples(*[st.sampled_from(VALUES)] * 3), min_size=1, max_size=6))
-def test_the_matrix_is_what_the_tests_say(found, points):
+@given(
+    branches,
+    st.lists(st.tuples(*[st.sampled_from(VALUES)] * 3), min_size=1, max_size=6),
+    st.integers(1, 40),
+)
+def test_the_matrix_is_what_the_tests_say(found, points, times):
     tests = Branches.of(found)
+    points = points * times  # more rows than the kernel works on at a time
     held = tests.matrix(np.array(points)).toarray().astype(bool)
     for i, point in enumerate(points):
         for c, branch in enumerate(found):
@@ -256,6 +261,7 @@ def test_arrays_that_do_not_fit_together_are_refused():
         tests._replace(start=np.array([0, 1, 5], dtype=np.int32)),
         tests._replace(set_start=np.array([0, 0, 9], dtype=np.int32)),
         tests._replace(low=np.zeros(1)),
+        tests._replace(asks=np.array([0, 2], dtype=np.int32)),
         tests._replace(start=np.array([0, 2, 1], dtype=np.int32)),
     ):
         with pytest.raises(ValueError, match="do not fit together"):

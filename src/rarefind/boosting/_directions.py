@@ -22,11 +22,14 @@ from rarefind.distances import RCA
 # Digits of a loading, and variance of a component beside the largest that they could still tell.
 _DIGITS = 4
 _NEGLIGIBLE = 1e-8
-# Directions of a smaller angle are one.
+# Directions of a larger cosine are one.
 _PARALLEL = 0.999
+# The score before the first round: the log-odds of a row that is probably negative.
 _START = -1.0
 # Share of the columns that trees use that is dropped at a time.
 _DROPPED = 0.3
+# Bins of a column by which sets are compared.
+_BINS = 64
 # Rounds by which sets of columns are compared: most, between two looks, and without a better one.
 _MOST_ROUNDS, _LOOK_EVERY, _PATIENCE = 100, 5, 10
 # Positives of a class without which columns are not compared, and to compare them by.
@@ -77,9 +80,9 @@ class Projection(NamedTuple):
     def share_out(self, X: Floats, added: Floats) -> Floats:
         """What the table's columns add, from what those that trees are given add.
 
-        A direction's part is shared by how far each column moves it off its mean. Where a value is
-        missing and so the direction is, or where no column moves it, by squared standardised
-        loadings.
+        A direction's part is shared by how far each column moves it off its mean. Where no column
+        does, it is shared by squared standardised loadings; where a direction is missing, by those
+        of the columns that are.
         """
         out = np.zeros(X.shape)
         out[:, self.columns] = added[:, : self.columns.size]
@@ -100,6 +103,8 @@ class Projection(NamedTuple):
             and self.fill.shape == self.mean.shape == self.scale.shape == (d,)
             and all(values.dtype == np.float64 for values in self[1:])
             and all(np.isfinite(values).all() for values in (loadings, self.mean, self.scale))
+            and (loadings != 0).any(axis=1).all()
+            and (self.scale > 0).all()
         )
         if not sound:
             raise ValueError("The directions of the model are not those of its columns.")
@@ -214,13 +219,12 @@ class Columns(NamedTuple):
 
     def projection(self, loadings: Floats, d: int) -> Projection:
         """All columns of the table, and these directions."""
-        whole = Projection.none(d)
-        fill, mean, scale, all_loadings = (
-            whole.fill, whole.mean, whole.scale, np.zeros((len(loadings), d)),
-        )  # fmt: skip
-        fill[self.number], mean[self.number], scale[self.number] = self.fill, self.mean, self.scale
-        all_loadings[:, self.number] = loadings
-        return Projection(whole.columns, all_loadings, fill, mean, scale)
+        whole, every = Projection.none(d), np.zeros((len(loadings), d))
+        every[:, self.number] = loadings
+        whole.fill[self.number] = self.fill
+        whole.mean[self.number] = self.mean
+        whole.scale[self.number] = self.scale
+        return whole._replace(loadings=every)
 
 
 def has_three_values(column: Floats) -> bool:
@@ -366,9 +370,9 @@ def _is_new(axes: Floats, kept: Floats) -> Bools:
 
 def rca_axes(Z: Floats, positive: Bools) -> Floats:
     """The rows of RCA's map, with the classes as chunklets; weights of rows do not count."""
-    if not Z.shape[1]:
-        return np.empty((0, 0))
-    return RCA().fit(Z, positive).components_
+    axes = _unit(RCA().fit(Z, positive).components_)
+    spread = (Z @ axes.T).var(axis=0)
+    return np.asarray(axes[spread > _NEGLIGIBLE * spread.max()])
 
 
 class Contest(NamedTuple):
@@ -377,7 +381,6 @@ class Contest(NamedTuple):
     params: dict[str, Any]  # what XGBoost is told
     n_rounds: int
     worth: Callable[[Rows, Floats], float]  # of the scores of held-out rows
-    max_bins: int | None
     seed: int
 
 
@@ -391,7 +394,7 @@ def best_columns(rows: Rows, is_set: Bools, contest: Contest) -> Ints:
     columns = np.arange(rows.X.shape[1])
     if np.bincount(rows.positive, minlength=2).min() < _FEWEST_TO_SPLIT:
         return columns
-    coding = Coding.learn(rows.X, rows.positive, is_set, contest.max_bins, 1)
+    coding = Coding.learn(rows.X, rows.positive, is_set, _BINS, 1)
     rows = rows._replace(X=coding.codes(rows.X))
     trials = [
         Trial(rows.take(np.flatnonzero(~held)), rows.take(np.flatnonzero(held)), coding)
@@ -430,10 +433,10 @@ class Trial(NamedTuple):
     def made(self, columns: Ints, contest: Contest) -> tuple[float, Floats]:
         """What the best round on these columns is worth, and what each column gained up to then."""
         prior = float(np.average(self.train.positive, weights=self.train.weight))
-        max_bin = max(contest.params["max_bin"], self.coding.max_bin)
         params = contest.params | {"objective": "binary:logistic", "base_score": prior}
         # On so few rows threads wait for each other longer than they work.
-        params |= {"max_bin": max_bin, "tree_method": "hist", "nthread": 1, "seed": contest.seed}
+        params |= {"tree_method": "hist", "nthread": 1, "seed": contest.seed}
+        params |= {"max_bin": self.coding.max_bin}
         train, held = (self._data(part, columns) for part in (self.train, self.held))
         booster = xgboost.Booster(params, [train, held])
         best, rounds, last = -np.inf, 0, min(contest.n_rounds, _MOST_ROUNDS)

@@ -103,18 +103,7 @@ def grow_tree(
         used |= set(best.column[splits].tolist())
         child = np.where(splits, 2 * np.cumsum(splits) - 2, -1)
         leaf = _leaves(sums, shape)
-        size, sums = _send_down(
-            codes,
-            place,
-            best.column,
-            best.cut,
-            best.missing_left,
-            child,
-            leaf,
-            value,
-            first,
-            second,
-        )
+        size, sums = _send_down(codes, place, best, child, leaf, value, first, second)
         parent, sibling = np.repeat(np.flatnonzero(splits), 2), _siblings(size)
         if not size.size:
             break
@@ -221,9 +210,7 @@ def _search(
 def _send_down(
     codes: Array,
     place: Ints,
-    column: Ints,
-    cut: Ints,
-    missing_left: Bools,
+    best: Splits,
     child: Ints,
     leaf: Floats,
     value: Floats,
@@ -248,8 +235,8 @@ def _send_down(
             value[i] = leaf[k]
             place[i] = -1
             continue
-        code = codes[column[k], i]
-        left = missing_left[k] if code == MISSING else code <= cut[k]
+        code = codes[best.column[k], i]
+        left = best.missing_left[k] if code == MISSING else code <= best.cut[k]
         k = child[k] if left else child[k] + 1
         place[i] = k
         size[k] += 1

@@ -182,17 +182,14 @@ class BoostedTreesClassifier(BoostingClassifier):
                 "categorical_features out, or take another tree_method."
             )
         params = self._params(rows) | {"seed": seed}
-        coding = Coding.learn(rows.X, rows.positive, is_set, self._own_bins(), params["nthread"])
+        binned = self.bins == "positive-aware" and self.tree_method != "exact"
+        max_bins = self.max_bins if binned else None
+        coding = Coding.learn(rows.X, rows.positive, is_set, max_bins, params["nthread"])
         positives = float(rows.weight[rows.positive].sum())
         base = float(np.log(positives / (rows.weight.sum() - positives)))
         matrix = Matrix(rows.X, rows.positive, coding, params)
         held = None if held_out is None else coding.codes(held_out, params["nthread"])
         return Run(matrix, base, self._derivatives(rows, seed), held)
-
-    def _own_bins(self) -> int | None:
-        """Most bins of a column; None where XGBoost makes them, or there are none."""
-        binned = self.bins == "positive-aware" and self.tree_method != "exact"
-        return self.max_bins if binned else None
 
     def _keep(self, grown: Run) -> None:
         self._trees, self._coding = Trees.of(grown.booster), grown.matrix.coding

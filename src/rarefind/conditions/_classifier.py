@@ -13,6 +13,7 @@ from joblib import effective_n_jobs
 from scipy.sparse import csr_matrix
 from scipy.special import expit
 from sklearn.base import _fit_context
+from sklearn.isotonic import isotonic_regression
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -36,7 +37,7 @@ from rarefind.conditions._listed import (
 from rarefind.conditions._matrix import Branches, with_combinations
 from rarefind.conditions._measures import Measures
 from rarefind.conditions._reasons import reasons_of
-from rarefind.conditions._stumps import Boosting, different, eliminations
+from rarefind.conditions._stumps import Boosting, different, eliminations, with_parts
 from rarefind.conditions._words import opposite, rounded_cut, shortened
 from rarefind.metrics import average_precision
 from rarefind.rules import Reason, RuleError, RuleSet
@@ -51,6 +52,8 @@ _FEWEST_TO_MEASURE = 20
 _DECIMALS = 3
 # Folds are held out until they hold this many positives: more make the choice no better.
 _ENOUGH_POSITIVES = 300
+# Branches of which parts are tried, as a multiple of the longest list.
+_WITH_PARTS = 2
 # Conditions that go in one step of the elimination, as a share of those that are left.
 _STEP = 0.2
 # Lists that are too long to be kept, on the way to those that are not.
@@ -97,9 +100,15 @@ class ConditionClassifier(RareClassifier):
         Longest list.
     tolerance : float, default=0.01
         Share of the ensemble's ``eval_metric`` on held-out rows that the list may lose. The
-        shortest list within it is kept; where none is, the best.
+        shortest list within it is kept; where none is, that share of the best list's.
     eval_metric : {"average_precision", "f1"}, default="average_precision"
         What is kept; F1 is that of the best threshold.
+    parts : bool, default=True
+        Whether some of a branch's thresholds may be a condition, without the others: such are
+        tried for the branches that gain most. Without it conditions are whole branches.
+    negative_weights : bool, default=False
+        Whether conditions may lower the score. Without them every condition speaks for a positive,
+        and so can be a reason and an alert by itself.
     n_estimators : int, default=100
         Rounds in which weights are found.
     learning_rate : float, default=0.3
@@ -183,6 +192,8 @@ class ConditionClassifier(RareClassifier):
         "max_conditions": [Interval(Integral, 1, 1000, closed="both")],
         "tolerance": [Interval(Real, 0, 1, closed="left")],
         "eval_metric": [StrOptions({"f1", "average_precision"})],
+        "parts": ["boolean"],
+        "negative_weights": ["boolean"],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "reg_lambda": [Interval(Real, 0, None, closed="left")],
@@ -205,6 +216,8 @@ class ConditionClassifier(RareClassifier):
         max_conditions: int = 40,
         tolerance: float = 0.01,
         eval_metric: str = "average_precision",
+        parts: bool = True,
+        negative_weights: bool = False,
         n_estimators: int = 100,
         learning_rate: float = 0.3,
         reg_lambda: float = 1.0,
@@ -223,6 +236,8 @@ class ConditionClassifier(RareClassifier):
         self.max_conditions = max_conditions
         self.tolerance = tolerance
         self.eval_metric = eval_metric
+        self.parts = parts
+        self.negative_weights = negative_weights
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.reg_lambda = reg_lambda
@@ -335,8 +350,9 @@ class ConditionClassifier(RareClassifier):
         pooled = [np.concatenate(scores) for scores in zip(*by_size, strict=True)]
         self.ensemble_value_ = self._worth(np.concatenate(whole), judged)
         self.values_ = np.array([self._worth(score, judged) for score in pooled])
-        least = (1 - self.tolerance) * self.ensemble_value_
-        chosen = _shortest(self.sizes_, self.values_, self.max_conditions, least)
+        chosen = _shortest(
+            self.sizes_, self.values_, self.max_conditions, self.ensemble_value_, self.tolerance
+        )
         self._settle(pooled[chosen], judged)
         return sizes[chosen]
 
@@ -380,9 +396,8 @@ class ConditionClassifier(RareClassifier):
     def _ensemble(self, rows: _Rows, seed: int) -> Any:
         if self.prefit:
             return self.estimator
-        return fit_ensemble(
-            self.estimator, *rows, self._is_level, seed, effective_n_jobs(self.n_jobs)
-        )
+        names, threads = self._feature_names(), effective_n_jobs(self.n_jobs)
+        return fit_ensemble(self.estimator, *rows, names, self._is_level, seed, threads)
 
     def _conditions(self, ensemble: Any, rows: _Rows) -> _Conditions:
         """The different conditions of an ensemble."""
@@ -390,16 +405,19 @@ class ConditionClassifier(RareClassifier):
         n_columns = self.n_features_in_ + len(broken.combinations)
         if any(column >= n_columns for branch in broken.branches for column in branch):
             raise ValueError(f"The estimator was fitted to more than {n_columns} columns.")
-        branches = list({frozenset(b.items()): b for b in broken.branches}.values())
         X = with_combinations(rows.X, broken.combinations)
-        held = Branches.of(branches).matrix(X, self.n_jobs)
-        kept = different(held, np.array(list(map(len, branches)), dtype=int))
-        return _Conditions(
-            [branches[c] for c in kept], broken.combinations, held.tocsc()[:, kept].tocsr()
-        )
+        branches, held = different(broken.branches, X, self.n_jobs)
+        if self.parts:
+            _, gains = self._boosting().fit(held.tocsc(), rows.positive, rows.weight)
+            best = np.argsort(-gains, kind="stable")[: _WITH_PARTS * self.max_conditions]
+            whole = [branches[c] for c in best if gains[c] > 0]
+            branches, held = different(with_parts(whole), X, self.n_jobs)
+        return _Conditions(branches, broken.combinations, held)
 
     def _boosting(self) -> Boosting:
-        return Boosting(self.n_estimators, self.learning_rate, self.reg_lambda)
+        return Boosting(
+            self.n_estimators, self.learning_rate, self.reg_lambda, self.negative_weights
+        )
 
     def _worth(self, score: Floats, rows: _Rows) -> float:
         """What a ranking of held-out rows is worth."""
@@ -587,11 +605,15 @@ def _sizes(longest: int) -> list[int]:
     return sizes
 
 
-def _shortest(sizes: Ints, values: Floats, longest: int, least: float) -> int:
-    """The place of the shortest list worth enough; where none is, of the best, the shortest."""
+def _shortest(sizes: Ints, values: Floats, longest: int, whole: float, tolerance: float) -> int:
+    """The place of the shortest list that is within the tolerance of the ensemble.
+
+    Where none that may be kept is, the tolerance is from the best of these. Values are made to fall
+    with the length first: that a shorter list is better is mostly chance.
+    """
+    order = np.argsort(sizes)
+    falling = np.empty(values.size)
+    falling[order] = isotonic_regression(values[order])
     allowed = np.flatnonzero(sizes <= longest)
-    enough = allowed[values[allowed] >= least]
-    if enough.size:
-        return int(enough[-1])
-    best = values[allowed].max()
-    return int(allowed[values[allowed] == best][-1])
+    least = (1 - tolerance) * min(whole, falling[allowed].max())
+    return int(allowed[falling[allowed] >= least][-1])

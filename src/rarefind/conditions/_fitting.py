@@ -17,12 +17,19 @@ _LARGEST_LEVEL = 10_000
 
 
 def fit_ensemble(
-    estimator: Any, X: Floats, positive: Bools, weight: Floats, is_level: Bools, seed: int, n: int
+    estimator: Any,
+    X: Floats,
+    positive: Bools,
+    weight: Floats,
+    names: list[str],
+    is_level: Bools,
+    seed: int,
+    n_threads: int,
 ) -> Any:
     """Fit a copy of the estimator, or our own choice, to rows whose positives are 1."""
     if estimator is None:
         ensemble: Any = xgboost.XGBClassifier(
-            n_estimators=100, max_depth=3, learning_rate=0.1, min_child_weight=0.1, n_jobs=n
+            n_estimators=100, max_depth=3, learning_rate=0.1, min_child_weight=0.1, n_jobs=n_threads
         )
     else:
         ensemble = clone(estimator)
@@ -34,7 +41,9 @@ def fit_ensemble(
     if "pos_label" in params:  # labels are ours here
         ensemble.set_params(pos_label=1)
     given = {"sample_weight": weight} if has_fit_parameter(ensemble, "sample_weight") else {}
-    return ensemble.fit(X, positive.astype(int), **given)
+    # Its own parameters may name columns; others take no such names, or not these.
+    table: Any = pd.DataFrame(X, columns=names) if hasattr(ensemble, "priority") else X
+    return ensemble.fit(table, positive.astype(int), **given)
 
 
 def _told_of_levels(ensemble: Any, X: Floats, is_level: Bools) -> dict[str, Any]:

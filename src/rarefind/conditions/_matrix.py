@@ -20,13 +20,14 @@ _BLOCK = 20_000
 
 
 class Branches(NamedTuple):
-    """Conditions, one after the other: those of condition c are ``start[c]`` to ``start[c + 1]``.
+    """Conditions, one after the other: those of condition c ask ``asks[start[c]:start[c + 1]]``.
 
-    A test is ``low < x <= high``, or with ``set_start[t] < set_start[t + 1]`` that the value is
-    among ``levels[set_start[t]:set_start[t + 1]]``, which are sorted.
+    These are numbers of tests, of which equal ones are one: ``low < x <= high``, or where
+    ``by_level``, that the value is among ``levels[set_start[t]:set_start[t + 1]]``, which rise.
     """
 
     start: Array  # int32
+    asks: Array  # int32
     column: Array  # int32
     low: Floats
     high: Floats
@@ -39,26 +40,28 @@ class Branches(NamedTuple):
     @classmethod
     def of(cls, branches: Sequence[Branch]) -> Branches:
         """Put branches into arrays."""
-        tests = [(column, test) for branch in branches for column, test in branch.items()]
-        sets = [sorted(test.levels or ()) for _, test in tests]
+        number: dict[tuple[int, Test], int] = {}
+        asks = [number.setdefault(pair, len(number)) for b in branches for pair in b.items()]
+        tests = [test for _, test in number]
+        sets = [sorted(test.levels or ()) for test in tests]
         return cls(
             np.cumsum([0, *map(len, branches)]).astype(np.int32),
-            np.array([column for column, _ in tests], dtype=np.int32),
-            np.array([test.low for _, test in tests], dtype=np.float64),
-            np.array([test.high for _, test in tests], dtype=np.float64),
-            np.array([test.missing for _, test in tests], dtype=bool),
-            np.array([test.levels is not None for _, test in tests], dtype=bool),
-            np.array([test.negated for _, test in tests], dtype=bool),
+            np.array(asks, dtype=np.int32),
+            np.array([column for column, _ in number], dtype=np.int32),
+            np.array([test.low for test in tests], dtype=np.float64),
+            np.array([test.high for test in tests], dtype=np.float64),
+            np.array([test.missing for test in tests], dtype=bool),
+            np.array([test.levels is not None for test in tests], dtype=bool),
+            np.array([test.negated for test in tests], dtype=bool),
             np.cumsum([0, *map(len, sets)]).astype(np.int32),
             np.array([level for levels in sets for level in levels], dtype=np.float64),
         )
 
     def branches(self) -> list[Branch]:
         """The conditions as branches again."""
-        found = []
-        for first, end in zip(self.start[:-1].tolist(), self.start[1:].tolist(), strict=True):
-            found.append({int(self.column[t]): self._test(t) for t in range(first, end)})
-        return found
+        tests = [(int(j), self._test(t)) for t, j in enumerate(self.column)]
+        bounds = zip(self.start[:-1].tolist(), self.start[1:].tolist(), strict=True)
+        return [dict(tests[t] for t in self.asks[first:end]) for first, end in bounds]
 
     def _test(self, t: int) -> Test:
         levels = None
@@ -72,8 +75,10 @@ class Branches(NamedTuple):
         X = np.ascontiguousarray(X)
         blocks = [X[at : at + _BLOCK] for at in range(0, max(1, len(X)), _BLOCK)]
         threads = min(effective_n_jobs(n_jobs), len(blocks))
+        numbers = self.column, self.low, self.high, self.missing
         found = Parallel(n_jobs=threads, prefer="threads")(
-            delayed(_holding)(block, *self) for block in blocks
+            delayed(_holding)(block, self.start, self.asks, *numbers, *_Levels.of(self))
+            for block in blocks
         )
         counts = np.concatenate([count for count, _ in found])
         start = np.concatenate([[0], np.cumsum(counts)])
@@ -85,13 +90,14 @@ class Branches(NamedTuple):
 
     def refuse_malformed(self, n_columns: int) -> None:
         """Refuse arrays that do not belong together: the kernel trusts them."""
-        sizes = {len(part) for part in self[1:7]}
+        n_tests = self.column.size
         sound = (
-            len(sizes) == 1
+            {len(part) for part in self[2:8]} == {n_tests}
             and self.start.size > 0
-            and self.set_start.size == self.column.size + 1
-            and _is_rising(self.start, self.column.size)
+            and self.set_start.size == n_tests + 1
+            and _is_rising(self.start, self.asks.size)
             and _is_rising(self.set_start, self.levels.size)
+            and ((self.asks >= 0) & (self.asks < n_tests)).all()
             and ((self.column >= 0) & (self.column < n_columns)).all()
         )
         if not sound:
@@ -102,50 +108,145 @@ def _is_rising(start: Array, end: int) -> bool:
     return bool(start[0] == 0 and start[-1] == end and (np.diff(start) >= 0).all())
 
 
+class _Levels(NamedTuple):
+    """Levels by their place among all that tests on their column name, and which places pass."""
+
+    columns: Array  # those with such tests
+    start: Array
+    values: Floats  # of column k, values[start[k]:start[k + 1]], which rise
+    of_test: Array  # the number of its column among these, -1 for a test of numbers
+    passes: Bools  # of shape (tests, places): another level is the last but one, a hole the last
+
+    @classmethod
+    def of(cls, branches: Branches) -> _Levels:
+        """Levels of all tests."""
+        tests = np.flatnonzero(branches.by_level)
+        sets = {
+            t: branches.levels[branches.set_start[t] : branches.set_start[t + 1]] for t in tests
+        }
+        columns = np.unique(branches.column[tests])
+        known = [
+            np.unique(np.concatenate([sets[t] for t in tests if branches.column[t] == j]))
+            for j in columns
+        ]
+        start = np.cumsum([0, *map(len, known)]).astype(np.int64)
+        of_test = np.full(branches.column.size, -1, dtype=np.int64)
+        of_test[tests] = np.searchsorted(columns, branches.column[tests])
+        most = max(map(len, known), default=0)
+        passes = np.zeros((branches.column.size, most + 2), dtype=bool)
+        for t in tests:
+            named = np.isin(known[of_test[t]], sets[t])
+            passes[t, : named.size] = named != branches.negated[t]
+            passes[t, most] = branches.negated[t]
+            passes[t, most + 1] = branches.missing[t]
+        values = np.concatenate([*known, np.empty(0)])
+        return cls(columns.astype(np.int64), start, values, of_test, passes)
+
+
 @kernel
 def _holding(
     X: Floats,
     start: Array,
+    asks: Array,
     column: Array,
     low: Floats,
     high: Floats,
     missing: Bools,
-    by_level: Bools,
-    negated: Bools,
-    set_start: Array,
+    level_columns: Array,
+    level_start: Array,
     levels: Floats,
+    of_test: Array,
+    passes: Bools,
 ) -> tuple[Array, Array]:
-    """How many conditions hold for each row, and which, row after row."""
-    n, size = len(X), 1024
+    """How many conditions hold for each row, and which, row after row.
+
+    64 rows are worked on at a time: a test is a word with a bit a row, a condition the bits that
+    the words of its tests share.
+    """
+    n, size, at = len(X), 1024, 0
+    one = np.uint64(1)
     count = np.zeros(n, dtype=np.int64)
     held = np.empty(size, dtype=np.int32)
-    at = 0
-    for i in range(n):
+    tests = np.empty(column.size, dtype=np.uint64)
+    conditions = np.empty(start.size - 1, dtype=np.uint64)
+    values = np.empty((X.shape[1], 64))
+    places = np.empty((level_columns.size, 64), dtype=np.int64)
+    other = passes.shape[1] - 2
+    for first in range(0, n, 64):
+        rows = min(64, n - first)
+        for i in range(rows):
+            for j in range(X.shape[1]):
+                values[j, i] = X[first + i, j]
+        for k in range(level_columns.size):
+            for i in range(rows):
+                value = values[level_columns[k], i]
+                found = _place_of(value, levels, level_start[k], level_start[k + 1], other)
+                places[k, i] = other + 1 if value != value else found
+        for t in range(column.size):
+            word = np.uint64(0)
+            if of_test[t] >= 0:
+                own = places[of_test[t]]
+                for i in range(rows):
+                    word |= np.uint64(passes[t, own[i]]) << np.uint64(i)
+            else:
+                column_values = values[column[t]]
+                for i in range(rows):
+                    value = column_values[i]
+                    holds = (value > low[t]) & (value <= high[t]) | (missing[t] & (value != value))
+                    word |= np.uint64(holds) << np.uint64(i)
+            tests[t] = word
         for c in range(start.size - 1):
-            holds = True
-            for t in range(start[c], start[c + 1]):
-                value = X[i, column[t]]
-                if value != value:
-                    holds = missing[t]
-                elif by_level[t]:
-                    place = np.searchsorted(levels[set_start[t] : set_start[t + 1]], value)
-                    place += set_start[t]
-                    found = place < set_start[t + 1] and levels[place] == value
-                    holds = found != negated[t]
-                else:
-                    holds = low[t] < value <= high[t]
-                if not holds:
-                    break
-            if holds:
-                if at == size:
-                    size *= 2
-                    longer = np.empty(size, dtype=np.int32)
-                    longer[:at] = held
-                    held = longer
-                held[at] = c
-                at += 1
-                count[i] += 1
+            word = ~np.uint64(0) >> np.uint64(64 - rows)
+            for place in range(start[c], start[c + 1]):
+                word &= tests[asks[place]]
+            conditions[c] = word
+            while word:
+                count[first + _lowest(word)] += 1
+                word &= word - one
+        ends = np.empty(64, dtype=np.int64)  # where the next condition of each row goes
+        for i in range(rows):
+            ends[i] = at
+            at += count[first + i]
+        while at > size:
+            size *= 2
+            longer = np.empty(size, dtype=np.int32)
+            longer[: held.size] = held
+            held = longer
+        for c in range(start.size - 1):
+            word = conditions[c]
+            while word:
+                i = _lowest(word)
+                held[ends[i]] = c
+                ends[i] += 1
+                word &= word - one
     return count, held[:at].copy()
+
+
+# A number whose 64 runs of six bits are all different tells which bit alone is set.
+_DE_BRUIJN = np.uint64(0x03F79D71B4CB0A89)
+_PLACES = np.zeros(64, dtype=np.int64)
+for _bit in range(64):
+    _PLACES[(int(_DE_BRUIJN) << _bit) % 2**64 >> 58] = _bit
+
+
+@kernel
+def _lowest(word: np.uint64) -> int:
+    """The place of the lowest bit that is set."""
+    alone = word & (~word + np.uint64(1))
+    return _PLACES[(alone * _DE_BRUIJN) >> np.uint64(58)]
+
+
+@kernel
+def _place_of(value: float, levels: Floats, first: int, end: int, otherwise: int) -> int:
+    """The place of a value among those from ``first`` to ``end``, counted from ``first``."""
+    low, high = first, end
+    while low < high:
+        middle = (low + high) // 2
+        if levels[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low - first if low < end and levels[low] == value else otherwise
 
 
 def with_combinations(X: Floats, combinations: Sequence[Combination]) -> Floats:

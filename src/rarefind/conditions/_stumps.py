@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csc_matrix, csr_matrix
 
+from rarefind._branches import Branch
 from rarefind._numba import kernel
 from rarefind._typing import Array, Bools, Floats, Ints
+from rarefind.conditions._matrix import Branches
 
 # A split that gains less is none, as in XGBoost.
 _LEAST_GAIN = 1e-6
+# Parts of longer branches are no longer than this: there would be too many.
+_MOST_TESTS = 4
 
 
 class Scale(NamedTuple):
@@ -34,6 +39,7 @@ class Boosting(NamedTuple):
     rounds: int
     learning_rate: float
     reg_lambda: float
+    negative: bool  # whether a condition may lower the score
 
     def fit(self, held: csc_matrix, positive: Bools, weight: Floats) -> tuple[Scale, Floats]:
         """Weights of all conditions, and what each gains."""
@@ -55,6 +61,7 @@ def _boost(
     rounds: int,
     learning_rate: float,
     reg_lambda: float,
+    negative: bool,
 ) -> tuple[float, Floats, Floats]:
     """Boosting of the logistic loss by trees of depth one, as XGBoost grows them.
 
@@ -80,11 +87,13 @@ def _boost(
             for place in range(indptr[c], indptr[c + 1]):
                 held_first += first[indices[place]]
                 held_second += second[indices[place]]
-            gain = (
-                held_first**2 / (held_second + reg_lambda)
-                + (whole_first - held_first) ** 2 / (whole_second - held_second + reg_lambda)
-                - whole_first**2 / (whole_second + reg_lambda)
-            )
+            other_first, other_second = whole_first - held_first, whole_second - held_second
+            holds = -held_first / (held_second + reg_lambda)
+            fails = -other_first / (other_second + reg_lambda)
+            if holds < fails and not negative:
+                continue
+            whole = whole_first**2 / (whole_second + reg_lambda)
+            gain = -held_first * holds - other_first * fails - whole
             if gain > best_gain:
                 best, best_gain = c, gain
                 best_first, best_second = held_first, held_second
@@ -129,21 +138,30 @@ def eliminations(
         yield Scale(columns, scale.start, scale.weights)
 
 
-def different(held: csr_matrix, lengths: Array) -> Ints:
-    """The conditions that hold for different rows, the shortest of each kind; not for all or none.
+def different(
+    branches: Sequence[Branch], X: Floats, n_jobs: int | None
+) -> tuple[list[Branch], csr_matrix]:
+    """The conditions that hold for different rows, the shortest of each kind, and their matrix.
 
-    Parameters
-    ----------
-    held : csr_matrix
-        Which conditions hold for which rows.
-    lengths : ndarray of int
-        How long each condition is.
+    Those that hold for all rows, or for none, are left out.
     """
-    by_column = csc_matrix(held)
+    branches = list({frozenset(branch.items()): branch for branch in branches}.values())
+    by_column = Branches.of(branches).matrix(X, n_jobs).tocsc()
     by_column.sort_indices()
     seen: dict[bytes, int] = {}
-    for c in np.argsort(lengths, kind="stable").tolist():
+    for c in sorted(range(len(branches)), key=lambda c: len(branches[c])):
         rows = by_column.indices[by_column.indptr[c] : by_column.indptr[c + 1]]
-        if 0 < rows.size < held.shape[0]:
+        if 0 < rows.size < len(X):
             seen.setdefault(blake2b(rows.tobytes(), digest_size=16).digest(), c)
-    return np.sort(np.array(list(seen.values()), dtype=np.intp))
+    kept = sorted(seen.values())
+    return [branches[c] for c in kept], by_column[:, kept].tocsr()
+
+
+def with_parts(branches: Sequence[Branch]) -> list[Branch]:
+    """The branches, and what is left of each without some of its tests."""
+    return [
+        dict(part)
+        for branch in branches
+        for size in range(1, min(len(branch), _MOST_TESTS) + 1)
+        for part in combinations(branch.items(), size)
+    ] + [branch for branch in branches if len(branch) > _MOST_TESTS]
