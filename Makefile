@@ -35,7 +35,11 @@ bench: $(VENV)/.bench
 	$(PY) benchmarks/boosting.py
 	$(PY) benchmarks/boosting_speed.py
 	$(PY) benchmarks/nlb.py
+	$(PY) benchmarks/projection.py
+	$(PY) benchmarks/conditions.py
+	$(PY) benchmarks/rules.py
 	$(PY) benchmarks/flows.py
+	$(PY) benchmarks/reasons.py
 	$(PY) benchmarks/search.py
 	$(PY) benchmarks/data.py
 

@@ -36,8 +36,9 @@ every_kind = pytest.mark.parametrize("directions", DIRECTIONS)
 
 
 def quick(rounds=10, **params):
-    """Few rounds, without folds."""
+    """Few rounds, without folds, and one kind of directions."""
     given = {"early_stopping_rounds": None, "threshold": None, "random_state": 0, "max_rounds": 10}
+    given |= {"min_loading": 0.05}
     return ProjectionBoostingClassifier(n_estimators=rounds, **given | params)
 
 
@@ -463,7 +464,7 @@ def test_of_equally_good_sets_the_smallest_is_kept():
     params = quick()
     params.n_features_in_, params._is_set = 5, np.zeros(5, dtype=bool)
     contest = Contest(params._params(rows_of(X, y)), 5, worth, 0)
-    assert best_columns(rows_of(X, y), np.zeros(5, dtype=bool), contest).size == 1
+    assert best_columns(rows_of(X, y), np.zeros(5, dtype=bool), contest)[0].size == 1
     # Few positives are held out in four quarters, many in one.
     assert sum(asked[:4]) == y.sum()
     assert max(asked) - min(asked) <= 1
@@ -752,3 +753,35 @@ def test_exact_trees_take_directions_but_no_levels():
     X, y = mixed()
     with pytest.raises(ValueError, match="tree_method='exact' cannot split by sets of levels"):
         quick(tree_method="exact", categorical_features=[4]).fit(X, y)
+
+
+def test_the_better_of_dense_and_sparse_directions_is_taken():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 6))
+    for kind, direction in (("sparse", [1, -1, 0, 0, 0, 0]), ("dense", [1, -1, 1, -1, 1, -1])):
+        score = X @ np.array(direction) / np.linalg.norm(direction)
+        y = score > np.quantile(score, 0.9)
+        model = quick(eliminate=False, max_rounds=8, min_loading="auto").fit(X, y)
+        own = {
+            least: quick(eliminate=False, max_rounds=8, min_loading=least).fit(X, y)
+            for least in (0.05, 0.4)
+        }
+        same = [np.array_equal(model.directions_, own[least].directions_) for least in own]
+        assert any(same), kind
+        worse = own[0.4 if same[0] else 0.05]
+        assert (
+            average_precision(y, model.priority(X))
+            >= average_precision(y, worse.priority(X)) - 0.05
+        )
+
+
+def test_least_loadings_are_numbers_or_chosen():
+    X, y = mixed()
+    for least in (0.0, 0.3, "auto"):
+        found = quick(min_loading=least, eliminate=False, max_rounds=4).fit(X, y)
+        size = np.abs(found._projection.standardised())
+        limit = 0.05 if least == "auto" else least
+        # What is left is made one long again, so it can only have grown.
+        assert ((size == 0) | (size >= limit * 0.99)).all()
+    with pytest.raises(ValueError, match="min_loading"):
+        quick(min_loading="other").fit(X, y)

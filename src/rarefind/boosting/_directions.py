@@ -382,18 +382,19 @@ class Contest(NamedTuple):
     n_rounds: int
     worth: Callable[[Rows, Floats], float]  # of the scores of held-out rows
     seed: int
+    eliminate: bool = True
 
 
-def best_columns(rows: Rows, is_set: Bools, contest: Contest) -> Ints:
+def best_columns(rows: Rows, is_set: Bools, contest: Contest) -> tuple[Ints, float]:
     """The columns that are left when the least important go, and held-out rows are ranked best.
 
-    Columns that no tree splits on go, and of the others those of the least gain, until one is left;
-    of equally good sets the smallest is taken. Bins are made once, by all rows: they are the same
-    for all sets.
+    What that ranking is worth comes with them, NaN where too few rows can be held out. Columns that
+    no tree splits on go, and of the others those of the least gain, until one is left; of equally
+    good sets the smallest is taken. Bins are made once, by all rows: they are the same for all.
     """
     columns = np.arange(rows.X.shape[1])
     if np.bincount(rows.positive, minlength=2).min() < _FEWEST_TO_SPLIT:
-        return columns
+        return columns, np.nan
     coding = Coding.learn(rows.X, rows.positive, is_set, _BINS, 1)
     rows = rows._replace(X=coding.codes(rows.X))
     trials = [
@@ -407,10 +408,12 @@ def best_columns(rows: Rows, is_set: Bools, contest: Contest) -> Ints:
         gain = np.sum([gain for _, gain in found], axis=0)
         if worth >= highest:
             best, highest = columns, worth
+        if not contest.eliminate:
+            break
         used = np.flatnonzero(gain > 0)
         left = used.size - int(np.ceil(_DROPPED * used.size))
         columns = columns[np.sort(used[np.argsort(-gain[used], kind="stable")[:left]])]
-    return best
+    return best, highest
 
 
 def _quarters(positive: Bools, contest: Contest) -> list[Bools]:
