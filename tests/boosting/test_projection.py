@@ -453,7 +453,7 @@ def test_least_important_columns_go():
     assert len(quick(5, directions="none").fit(X, few).columns_) == 12
 
 
-def test_of_equally_good_sets_the_smallest_is_kept():
+def test_fewer_columns_must_be_better_by_a_margin():
     X, y = mixed()
     asked = []
 
@@ -461,10 +461,20 @@ def test_of_equally_good_sets_the_smallest_is_kept():
         asked.append(held.positive.sum())
         return 1.0
 
+    def rising(held, score):
+        asked.append(0)
+        return 1.1 ** len(asked)
+
     params = quick()
     params.n_features_in_, params._is_set = 5, np.zeros(5, dtype=bool)
-    contest = Contest(params._params(rows_of(X, y)), 5, worth, 0)
+    contest = Contest(params._params(rows_of(X, y)), 5, rising, 0)
     assert best_columns(rows_of(X, y), np.zeros(5, dtype=bool), contest)[0].size == 1
+    columns, value = best_columns(rows_of(X, y), np.zeros(5, dtype=bool), contest, eliminate=False)
+    assert columns.size == 5
+    assert value > 0
+    asked.clear()
+    contest = contest._replace(worth=worth)
+    assert best_columns(rows_of(X, y), np.zeros(5, dtype=bool), contest)[0].size == 5
     # Few positives are held out in four quarters, many in one.
     assert sum(asked[:4]) == y.sum()
     assert max(asked) - min(asked) <= 1

@@ -28,6 +28,8 @@ _PARALLEL = 0.999
 _START = -1.0
 # Share of the columns that trees use that is dropped at a time.
 _DROPPED = 0.3
+# Share by which fewer columns must rank better.
+_MARGIN = 0.01
 # Bins of a column by which sets are compared.
 _BINS = 64
 # Rounds by which sets of columns are compared: most, between two looks, and without a better one.
@@ -382,15 +384,18 @@ class Contest(NamedTuple):
     n_rounds: int
     worth: Callable[[Rows, Floats], float]  # of the scores of held-out rows
     seed: int
-    eliminate: bool = True
 
 
-def best_columns(rows: Rows, is_set: Bools, contest: Contest) -> tuple[Ints, float]:
+def best_columns(
+    rows: Rows, is_set: Bools, contest: Contest, eliminate: bool = True
+) -> tuple[Ints, float]:
     """The columns that are left when the least important go, and held-out rows are ranked best.
 
     What that ranking is worth comes with them, NaN where too few rows can be held out. Columns that
-    no tree splits on go, and of the others those of the least gain, until one is left; of equally
-    good sets the smallest is taken. Bins are made once, by all rows: they are the same for all.
+    no tree splits on go, and of the others those of the least gain, until one is left. Fewer columns
+    are taken where they are better by a margin: what few rows can do without, many may need. Bins
+    are made once, by all rows: they are the same for all.
+    Without elimination all columns stay.
     """
     columns = np.arange(rows.X.shape[1])
     if np.bincount(rows.positive, minlength=2).min() < _FEWEST_TO_SPLIT:
@@ -401,14 +406,14 @@ def best_columns(rows: Rows, is_set: Bools, contest: Contest) -> tuple[Ints, flo
         Trial(rows.take(np.flatnonzero(~held)), rows.take(np.flatnonzero(held)), coding)
         for held in _quarters(rows.positive, contest)
     ]
-    best, highest = columns, -np.inf
+    best, highest = columns, 0.0
     while columns.size:
         found = [trial.made(columns, contest) for trial in trials]
         worth = float(np.mean([worth for worth, _ in found]))
         gain = np.sum([gain for _, gain in found], axis=0)
-        if worth >= highest:
+        if worth > (1 + _MARGIN) * highest:
             best, highest = columns, worth
-        if not contest.eliminate:
+        if not eliminate:
             break
         used = np.flatnonzero(gain > 0)
         left = used.size - int(np.ceil(_DROPPED * used.size))

@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from joblib import effective_n_jobs
+from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from rarefind._branches import Broken, Combination
 from rarefind._checks import level_columns
-from rarefind._typing import Array, ArrayLike, Bools, Floats, Label
+from rarefind._typing import Array, ArrayLike, Bools, Floats, Ints, Label
 from rarefind.boosting._base import Part, Rows
 from rarefind.boosting._coding import BLOCK
 from rarefind.boosting._directions import (
@@ -74,7 +74,7 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
     projected_features : array-like or None, default=None
         Columns that directions are made of, by number, name or one truth value a column; by default
         those that hold no levels and more than two different values.
-    max_samples : int, default=30_000
+    max_samples : int, default=10_000
         Most rows that directions and columns are chosen by: positives up to half of them, and
         negatives at random, weighted so that both add up to what they were.
     eliminate : bool, default=True
@@ -138,7 +138,7 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
     >>> train = train_test_split(X, y, stratify=y, test_size=0.3, random_state=0)
     >>> model = ProjectionBoostingClassifier(random_state=0).fit(train[0], train[2])
     >>> round(get_scorer("average_precision")(model, train[1], train[3]), 2)
-    0.68
+    0.65
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -165,7 +165,7 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
         patience: int = 10,
         min_loading: float | str = "auto",
         projected_features: Any = None,
-        max_samples: int = 30_000,
+        max_samples: int = 10_000,
         eliminate: bool = True,
         n_estimators: int = 300,
         learning_rate: float = 0.1,
@@ -319,46 +319,49 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
     def _learn(self, rows: Rows, seed: int) -> Projection:
         """Directions and columns by these rows alone."""
         sample = drawn(rows, self.max_samples, seed)
-        tried = self._tried(rows, sample)
-        if not self.eliminate and len(tried) == 1:
-            return tried[0]
-        contest = Contest(self._params(rows), self.n_estimators, self._worth, seed, self.eliminate)
-        best, highest = tried[0], -np.inf
-        for found in tried:
+        contest = Contest(self._params(rows), self.n_estimators, self._worth, seed)
+
+        def judged(found: Projection, eliminate: bool) -> tuple[Ints, float]:
             own = sample._replace(X=found.extend(sample.X))
-            columns, worth = best_columns(own, found.sets(self._is_set), contest)
-            if worth > highest:
-                best, highest = found.only(columns), worth
-        return best
+            return best_columns(own, found.sets(self._is_set), contest, eliminate)
 
-    def _tried(self, rows: Rows, sample: Rows) -> list[Projection]:
-        """Directions to choose among, with all columns."""
-        d = rows.X.shape[1]
-        if self.directions == "none":
-            return [Projection.none(d)]
         columns = Columns.learn(rows, self._projected(rows.X))
-        if not columns.number.size:
-            return [Projection.none(d)]
-        least = _LOADINGS if self.min_loading == "auto" else (float(self.min_loading),)
-        return [
-            columns.projection(self._loadings(rows, sample, columns, limit), d) for limit in least
-        ]
+        least = self._least_loadings(columns)
+        threads = effective_n_jobs(self.n_jobs)
 
-    def _loadings(self, rows: Rows, sample: Rows, columns: Columns, least: float) -> Floats:
+        def tried(limit: float) -> tuple[Projection, float]:
+            own = self._loadings(rows, sample, columns, limit, max(1, threads // len(least)))
+            found = columns.projection(own, rows.X.shape[1])
+            return found, judged(found, eliminate=False)[1] if len(least) > 1 else np.nan
+
+        best = Projection.none(rows.X.shape[1])
+        if least:
+            work = Parallel(n_jobs=min(threads, len(least)), prefer="threads")
+            found = work(delayed(tried)(limit) for limit in least)
+            best = max(found, key=lambda pair: pair[1])[0]
+        return best.only(judged(best, eliminate=True)[0]) if self.eliminate else best
+
+    def _least_loadings(self, columns: Columns) -> tuple[float, ...]:
+        """Least loadings to try; none where there are no directions."""
+        if self.directions == "none" or not columns.number.size:
+            return ()
+        return _LOADINGS if self.min_loading == "auto" else (float(self.min_loading),)
+
+    def _loadings(
+        self, rows: Rows, sample: Rows, columns: Columns, least: float, threads: int
+    ) -> Floats:
         """Directions of the projected columns, in their units."""
         if self.directions == "weighted-pca":
-            return boosted_directions(sample, self._is_set, columns, self._rounds(rows, least))
+            params = self._params(rows)
+            shape = Shape(**{name: params[name] for name in Shape._fields})
+            rounds = Rounds(shape, self.max_rounds, self.patience, least, threads)
+            return boosted_directions(sample, self._is_set, columns, rounds)
         Z = columns.standardised(rows.X)
         if self.directions == "pca":
             axes = weighted_pca(Z, rows.weight)
         else:
             axes = rca_axes(Z, rows.positive)
         return columns.readable(axes, least)
-
-    def _rounds(self, rows: Rows, least: float) -> Rounds:
-        params = self._params(rows)
-        shape = Shape(**{name: params[name] for name in Shape._fields})
-        return Rounds(shape, self.max_rounds, self.patience, least, params["nthread"])
 
     def _projected(self, X: Floats) -> Bools:
         """Which columns directions are made of."""
