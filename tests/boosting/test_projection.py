@@ -467,7 +467,7 @@ def test_fewer_columns_must_be_better_by_a_margin():
 
     params = quick()
     params.n_features_in_, params._is_set = 5, np.zeros(5, dtype=bool)
-    contest = Contest(params._params(rows_of(X, y)), 5, rising, 0)
+    contest = Contest(params._params(rows_of(X, y)), 5, rising, 0, 5, 20)
     assert best_columns(rows_of(X, y), np.zeros(5, dtype=bool), contest)[0].size == 1
     columns, value = best_columns(rows_of(X, y), np.zeros(5, dtype=bool), contest, eliminate=False)
     assert columns.size == 5
@@ -795,3 +795,15 @@ def test_least_loadings_are_numbers_or_chosen():
         assert ((size == 0) | (size >= limit * 0.99)).all()
     with pytest.raises(ValueError, match="min_loading"):
         quick(min_loading="other").fit(X, y)
+
+
+def test_of_many_directions_those_that_gain_most_are_kept():
+    X, y = oblique(600)
+    many = quick(eliminate=False, max_rounds=15).fit(X, y)
+    few = quick(eliminate=False, max_rounds=15, max_directions=2).fit(X, y)
+    assert len(many.directions_) > 2 == len(few.directions_)
+    known = [row.tobytes() for row in many.directions_]
+    assert all(row.tobytes() in known for row in few.directions_)
+    assert few.columns_ == many.columns_
+    alone = np.abs(few._projection.standardised()[:, :2])
+    assert (alone > 0.5).all(axis=1).any()  # the difference of the first two columns is among them

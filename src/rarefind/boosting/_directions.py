@@ -384,6 +384,8 @@ class Contest(NamedTuple):
     n_rounds: int
     worth: Callable[[Rows, Floats], float]  # of the scores of held-out rows
     seed: int
+    n_own: int  # columns of the table; those after them are directions
+    most: int  # directions
 
 
 def best_columns(
@@ -391,26 +393,33 @@ def best_columns(
 ) -> tuple[Ints, float]:
     """The columns that are left when the least important go, and held-out rows are ranked best.
 
-    What that ranking is worth comes with them, NaN where too few rows can be held out. Columns that
-    no tree splits on go, and of the others those of the least gain, until one is left. Fewer columns
-    are taken where they are better by a margin: what few rows can do without, many may need. Bins
-    are made once, by all rows: they are the same for all.
-    Without elimination all columns stay.
+    What that ranking is worth comes with them, NaN where too few rows can be held out. Of too many
+    directions those stay that gain most. Then columns that no tree splits on go, and of the others
+    those of the least gain, until one is left. Fewer columns are taken where they are better by a
+    margin: what few rows can do without, many may need. Bins are made once, by all rows: they are
+    the same for all. Without elimination all columns stay.
     """
-    columns = np.arange(rows.X.shape[1])
+    columns, most = np.arange(rows.X.shape[1]), contest.n_own + contest.most
     if np.bincount(rows.positive, minlength=2).min() < _FEWEST_TO_SPLIT:
-        return columns, np.nan
+        return columns[:most], np.nan
     coding = Coding.learn(rows.X, rows.positive, is_set, _BINS, 1)
     rows = rows._replace(X=coding.codes(rows.X))
     trials = [
         Trial(rows.take(np.flatnonzero(~held)), rows.take(np.flatnonzero(held)), coding)
         for held in _quarters(rows.positive, contest)
     ]
+
+    def made(columns: Ints) -> tuple[float, Floats]:
+        worths, gains = zip(*(trial.made(columns, contest) for trial in trials), strict=True)
+        return float(np.mean(worths)), np.sum(gains, axis=0)
+
+    if columns.size > most:
+        gain = made(columns)[1]
+        gain[: contest.n_own] = np.inf
+        columns = np.sort(np.argsort(-gain, kind="stable")[:most])
     best, highest = columns, 0.0
     while columns.size:
-        found = [trial.made(columns, contest) for trial in trials]
-        worth = float(np.mean([worth for worth, _ in found]))
-        gain = np.sum([gain for _, gain in found], axis=0)
+        worth, gain = made(columns)
         if worth > (1 + _MARGIN) * highest:
             best, highest = columns, worth
         if not eliminate:

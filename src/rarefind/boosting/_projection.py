@@ -66,6 +66,8 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
         Most rounds in which directions are learned.
     patience : int, default=10
         Stop after that many rounds in which no new direction was kept.
+    max_directions : int, default=20
+        Most directions that are kept, those that gain most.
     min_loading : float or "auto", default="auto"
         Loadings of a direction smaller than that are 0, for columns of variance 1 and directions of
         length 1. The largest always stays. ``"auto"`` learns directions with 0.05, which mix many
@@ -145,6 +147,7 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
         "directions": [StrOptions({"weighted-pca", "pca", "rca", "none"})],
         "max_rounds": [Interval(Integral, 1, None, closed="left")],
         "patience": [Interval(Integral, 1, None, closed="left")],
+        "max_directions": [Interval(Integral, 1, None, closed="left")],
         "min_loading": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="left")],
         "projected_features": ["array-like", None],
         "max_samples": [Interval(Integral, 2, None, closed="left")],
@@ -163,6 +166,7 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
         directions: str = "weighted-pca",
         max_rounds: int = 100,
         patience: int = 10,
+        max_directions: int = 20,
         min_loading: float | str = "auto",
         projected_features: Any = None,
         max_samples: int = 10_000,
@@ -196,6 +200,7 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
         self.directions = directions
         self.max_rounds = max_rounds
         self.patience = patience
+        self.max_directions = max_directions
         self.min_loading = min_loading
         self.projected_features = projected_features
         self.max_samples = max_samples
@@ -319,7 +324,9 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
     def _learn(self, rows: Rows, seed: int) -> Projection:
         """Directions and columns by these rows alone."""
         sample = drawn(rows, self.max_samples, seed)
-        contest = Contest(self._params(rows), self.n_estimators, self._worth, seed)
+        params, d = self._params(rows), rows.X.shape[1]
+        most = self.max_directions
+        contest = Contest(params, self.n_estimators, self._worth, seed, d, most)
 
         def judged(found: Projection, eliminate: bool) -> tuple[Ints, float]:
             own = sample._replace(X=found.extend(sample.X))
@@ -331,10 +338,11 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
 
         def tried(limit: float) -> tuple[Projection, float]:
             own = self._loadings(rows, sample, columns, limit, max(1, threads // len(least)))
-            found = columns.projection(own, rows.X.shape[1])
-            return found, judged(found, eliminate=False)[1] if len(least) > 1 else np.nan
+            found = columns.projection(own, d)
+            kept, worth = judged(found, eliminate=False)
+            return found.only(kept), worth
 
-        best = Projection.none(rows.X.shape[1])
+        best = Projection.none(d)
         if least:
             work = Parallel(n_jobs=min(threads, len(least)), prefer="threads")
             found = work(delayed(tried)(limit) for limit in least)
