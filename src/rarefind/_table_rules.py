@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from rarefind._branches import Branch, Combination, Test
-from rarefind.conditions._words import column_node, joined, number, test_node
+from rarefind.conditions._words import column_node, joined, test_node
 from rarefind.data import TableEncoder
 from rarefind.data._columns import (
     BooleanPlan,

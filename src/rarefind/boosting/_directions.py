@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import xgboost
 from scipy.special import expit
-from threadpoolctl import threadpool_limits
 
 from rarefind._numba import kernel
 from rarefind._typing import Array, Bools, Floats, Ints
@@ -310,8 +309,7 @@ def boosted_directions(rows: Rows, is_set: Bools, columns: Columns, how: Rounds)
     kept = np.empty((0, m))
     score, idle = np.full(len(X), _START), 0
     threads = ThreadPoolExecutor(how.n_threads) if how.n_threads > 1 else nullcontext()
-    # One thread of matrix products: in any number of them the directions are the same.
-    with threads as pool, threadpool_limits(1, "blas"):
+    with threads as pool:
         each: Map = map if pool is None else pool.map
         for _ in range(how.max_rounds):
             chance = expit(score)

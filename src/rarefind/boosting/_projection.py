@@ -10,6 +10,7 @@ import pandas as pd
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from rarefind._branches import Broken, Combination
 from rarefind._checks import level_columns
@@ -345,7 +346,9 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
         best = Projection.none(d)
         if least:
             work = Parallel(n_jobs=min(threads, len(least)), prefer="threads")
-            found = work(delayed(tried)(limit) for limit in least)
+            # One thread of matrix products: in any number of them the directions are the same.
+            with threadpool_limits(1, "blas"):
+                found = work(delayed(tried)(limit) for limit in least)
             best = max(found, key=lambda pair: pair[1])[0]
         return best.only(judged(best, eliminate=True)[0]) if self.eliminate else best
 
