@@ -112,9 +112,16 @@ CHECKED: list[tuple[Any, dict[str, str]]] = [
     (SGBAPClassifier(n_estimators=40, surrogate="log", init="logistic", init_rounds=5), _WEIGHTS),
     (RankBoostClassifier(n_estimators=40), _WEIGHTS),
     (LambdaMARTClassifier(n_estimators=40), _WEIGHTS),
-    (ProjectionBoostingClassifier(n_estimators=40, max_rounds=10), _OWN_THRESHOLD | _WEIGHTS),
     (
-        ProjectionBoostingClassifier(n_estimators=40, directions="pca", threshold=None),
+        ProjectionBoostingClassifier(
+            n_estimators=10, max_rounds=3, early_stopping_rounds=None, threshold=None
+        ),
+        _OWN_THRESHOLD | _WEIGHTS,
+    ),
+    (
+        ProjectionBoostingClassifier(
+            n_estimators=10, directions="pca", min_loading=0.2, eliminate=False, cv=2, threshold=0.0
+        ),
         _OWN_THRESHOLD | _WEIGHTS,
     ),
     (NLBClassifier(n_estimators=20), _OWN_THRESHOLD | _WEIGHTS),
@@ -134,7 +141,7 @@ CHECKED: list[tuple[Any, dict[str, str]]] = [
         ConditionClassifier(
             RandomForestClassifier(5, max_depth=2), threshold=None, measure_size=None, cv=2
         ),
-        _WEIGHTS,
+        _OWN_THRESHOLD | _WEIGHTS,
     ),
     (RuleListClassifier(_RULES), _OWN_THRESHOLD | _WEIGHTS),
     (RuleListClassifier(_RULES, weights="equal", threshold=None), _OWN_THRESHOLD | _WEIGHTS),
