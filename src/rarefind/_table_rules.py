@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from rarefind._branches import Branch, Combination, Test
 from rarefind.conditions._words import column_node, joined, test_node
-from rarefind.data import TableEncoder
+from rarefind.data import TableEncoder, _decode
 from rarefind.data._columns import (
     BooleanPlan,
+    DatePlan,
     LevelCodesPlan,
     LevelsPlan,
     NumberPlan,
     Plan,
     Spread,
+    level_texts,
 )
 from rarefind.rules import Rule, RuleError, RuleSet
 from rarefind.rules._syntax import (
@@ -41,6 +45,27 @@ def table_rules(
         parts = [columns.node(output, test, combinations) for output, test in branch.items()]
         rules.append(Rule(str(joined(parts)), name=f"c{place}"))
     return RuleSet(rules)
+
+
+def as_read(encoder: TableEncoder, frame: pd.DataFrame) -> pd.DataFrame:
+    """The columns as the encoder reads them: what its rules speak of.
+
+    Texts that stand for numbers, truths or holes are such, and other texts are without the spaces
+    around them.
+    """
+    read: dict[str, Any] = {}
+    for plan in encoder._plans:
+        column = frame[plan.column]
+        if isinstance(plan, NumberPlan):
+            read[plan.column] = _decode.numbers(column, plan.written)
+        elif isinstance(plan, BooleanPlan):
+            truths = pd.array(_decode.booleans(column, plan.written), dtype="Float64")
+            read[plan.column] = truths.astype("boolean")
+        elif isinstance(plan, DatePlan):
+            read[plan.column] = _decode.dates(column, plan.written, plan.zone)
+        else:
+            read[plan.column] = level_texts(column, plan.levels).to_pandas().astype(object)
+    return pd.DataFrame(read, index=frame.index)
 
 
 class _Columns:

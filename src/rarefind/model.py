@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from rarefind._table_rules import table_rules
+from rarefind._table_rules import as_read, table_rules
 from rarefind._typing import Array, Floats, Label, Table
 from rarefind.data import TableEncoder, check_target
 from rarefind.data._columns import LevelCodesPlan
@@ -230,7 +230,8 @@ class TableModel(BaseEstimator):
         Returns
         -------
         RuleSet
-            Rules c1, c2, … in the order of :meth:`conditions`.
+            Rules c1, c2, … in the order of :meth:`conditions`, for tables as :meth:`read` gives
+            them.
         """
         listed = getattr(self._fitted(), "_listed", None)
         if listed is None:
@@ -239,6 +240,19 @@ class TableModel(BaseEstimator):
                 "rarefind.conditions.ConditionClassifier."
             )
         return table_rules(self.encoder_, listed.tests.branches(), listed.combinations)
+
+    def read(self, table: Table) -> pd.DataFrame:
+        """The columns that the model uses, as it reads them: what :meth:`rules` speak of.
+
+        A text such as ``"12,5"``, ``"yes"`` or ``"NA"`` is the number, the truth or the hole that
+        it stands for. A table from :func:`rarefind.data.read_table` is so already.
+        """
+        self._fitted()
+        frame = as_frame(table)
+        missing = [name for name in self.encoder_.columns_ if name not in frame.columns]
+        if missing:
+            raise ValueError(f"The table has no column {', '.join(map(repr, missing))}.")
+        return as_read(self.encoder_, frame)
 
     def conditions(self) -> pd.DataFrame:
         """The same with weights and measures, as in ``ConditionClassifier.conditions_``."""

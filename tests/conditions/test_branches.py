@@ -4,11 +4,13 @@ import json
 
 import lightgbm
 import numpy as np
+import pandas as pd
 import pytest
 import xgboost
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.ensemble import (
+    BaggingClassifier,
     ExtraTreesClassifier,
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
@@ -201,6 +203,35 @@ def break_up_tree(tree):
     from rarefind.trees._branches import meta_tree_branches
 
     return len(meta_tree_branches(tree))
+
+
+def test_trees_on_some_of_the_columns_are_read_as_such():
+    X, y = rows(0, holes=False)
+    model = BaggingClassifier(
+        DecisionTreeClassifier(max_depth=3), 4, max_features=0.5, random_state=0
+    ).fit(X, y)
+    pairs = zip(model.estimators_, model.estimators_features_, strict=True)
+    leaves = np.column_stack([tree.apply(X[:, columns]) for tree, columns in pairs])
+    same_partition(condition_matrix(model, X), leaves)
+
+
+def test_other_columns_are_refused():
+    X, y = rows(0)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    model = xgboost.XGBClassifier(n_estimators=2).fit(frame, y)
+    with pytest.raises(ValueError, match="fitted to 4 columns, and X has 1"):
+        condition_matrix(model, X[:, :1])
+    with pytest.raises(ValueError, match="fitted to 4 columns, and X has 1"):
+        condition_matrix(model.get_booster(), X[:, :1])
+    with pytest.raises(ValueError, match="in the same order"):
+        condition_matrix(model, frame[list("dcba")])
+    with pytest.raises(ValueError, match="missing=0"):
+        condition_matrix(xgboost.XGBClassifier(n_estimators=2, missing=0).fit(X, y), X)
+    booster = lightgbm.train(
+        {"verbose": -1, "min_data_in_leaf": 2}, lightgbm.Dataset(X, y.astype(int)), 2
+    )
+    with pytest.raises(ValueError, match="fitted to 4 columns, and X has 1"):
+        condition_matrix(booster, X[:, :1])
 
 
 def test_what_has_no_trees_is_refused():

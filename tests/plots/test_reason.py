@@ -99,3 +99,14 @@ def test_an_estimator_explains_one_row_on_the_axes_given() -> None:
     assert base + sum(widths(display)) == pytest.approx(model.priority(row)[0], abs=1e-5)
     with pytest.raises(ValueError, match="One row can be drawn, and there are 2"):
         ReasonDisplay.from_estimator(model, X[:2])
+
+
+def test_signs_of_money_are_no_formula():
+    said = "0.5 * `amount_$` - 0.3 * `mean_$` > 3"
+    because = [
+        Condition("a", ">", 3, said, weight=0.7),
+        Condition("a", "<", 9, "a < 9", weight=0.3),
+    ]
+    display = ReasonDisplay(Reason(1.0, 0.5, because, base=0.0, contributions={"a": 1.0})).plot()
+    assert list(display.values) == [said]  # the weightiest names the column
+    display.figure_.canvas.draw()

@@ -267,13 +267,13 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
         Parameters
         ----------
         top : int, default=3
-            Most columns of a direction that are named, those that say most in it.
+            Most columns of a direction that its words name, those that say most in it.
 
         Returns
         -------
         DataFrame
             A row for each direction: ``direction`` ("d0", "d1", …), ``words``, ``gain`` (its share
-            in what all splits gain) and ``loadings``, the formula in the units of the columns.
+            in what all splits gain) and ``loadings``, the whole formula in the columns' units.
         """
         check_is_fitted(self)
         if top < 1:
@@ -283,7 +283,8 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
         for loadings, axis in zip(kept.loadings, kept.standardised(), strict=True):
             order = np.argsort(-np.abs(axis), kind="stable")[:top]
             shown = [int(j) for j in order if loadings[j] != 0]
-            rows.append((_in_words(axis, shown, names), _formula(loadings, shown, names)))
+            whole = np.flatnonzero(loadings).tolist()
+            rows.append((_in_words(axis, shown, names), _formula(loadings, whole, names)))
         words, formulas = zip(*rows, strict=True) if rows else ((), ())
         return pd.DataFrame(
             {

@@ -131,6 +131,7 @@ def learn(
     from rarefind.cli._steps import steps
     from rarefind.conditions import ConditionClassifier
     from rarefind.model import TableModel
+    from rarefind.rules import RuleError
 
     refuse_output(output)
     kept_out = list(drop or [])
@@ -146,7 +147,11 @@ def learn(
         model = TableModel(
             classifier, target, positive, time=time, entity=entity, id=id, drop=kept_out
         ).fit(table)
-    text = _alerts(model, as_json=output.suffix.lower() == ".json")
+    try:
+        text = _alerts(model, as_json=output.suffix.lower() == ".json")
+    except RuleError:  # a level that cannot stand in a file of text: what was learned is kept
+        output = output.with_suffix(".json")
+        text = _alerts(model, as_json=True)
     if not text:
         raise ValueError(f"No rule tells the labels of {data} apart, so {output} was not written.")
     write_text(text, output)

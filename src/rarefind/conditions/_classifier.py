@@ -13,6 +13,7 @@ from joblib import effective_n_jobs
 from scipy.sparse import csr_matrix
 from scipy.special import expit
 from sklearn.base import _fit_context
+from sklearn.frozen import FrozenEstimator
 from sklearn.isotonic import isotonic_regression
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -21,15 +22,18 @@ from sklearn.utils.validation import check_is_fitted
 from rarefind._branches import Branch, Combination
 from rarefind._checks import level_columns, refuse_lost_classes, training_weights
 from rarefind._sklearn_compat import report_progress, with_callbacks
-from rarefind._typing import ArrayLike, Bools, Floats, Ints, Label, Table
+from rarefind._typing import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.base import RareClassifier
-from rarefind.conditions._ensembles import break_up
+from rarefind.conditions._ensembles import break_up, refuse_other_columns
 from rarefind.conditions._fitting import ensemble_scores, fit_ensemble
 from rarefind.conditions._listed import (
+    KIND,
+    VERSION,
     Listed,
     as_json,
     as_sql,
     as_text,
+    finite,
     from_json,
     only_used,
     read_json,
@@ -48,6 +52,8 @@ from rarefind.selection._threshold import metric_of_counts, only
 
 # With fewer rows of a class than these none are kept out to measure conditions on.
 _FEWEST_TO_MEASURE = 20
+# What is known of the choice, where there were folds.
+_VALUES = ("ensemble_value_", "value_")
 # Of weights, and so of scores: what is read is what is used.
 _DECIMALS = 3
 # Folds are held out until they hold this many positives: more make the choice no better.
@@ -66,9 +72,11 @@ class _Rows(NamedTuple):
     X: Floats
     positive: Bools
     weight: Floats
+    groups: Array | None = None
 
     def take(self, rows: Ints) -> _Rows:
-        return _Rows(self.X[rows], self.positive[rows], self.weight[rows])
+        groups = None if self.groups is None else self.groups[rows]
+        return _Rows(self.X[rows], self.positive[rows], self.weight[rows], groups)
 
 
 class _Conditions(NamedTuple):
@@ -94,8 +102,10 @@ class ConditionClassifier(RareClassifier):
         The ensemble: XGBoost, LightGBM, scikit-learn's trees, forests and GradientBoosting, or a
         rarefind classifier made of trees. By default 100 trees of depth 3 by XGBoost.
     prefit : bool, default=False
-        Take ``estimator`` as it is fitted already. Give ``fit`` rows that it has not seen then, for
-        on others it looks better than it is.
+        Take ``estimator`` as it is fitted already; so is a
+        :class:`sklearn.frozen.FrozenEstimator` always, which searches and ``clone`` leave fitted.
+        Give ``fit`` rows that it has not seen then, for on others it looks better than it is, and
+        the labels that it knows; a bare booster gives the chance of the positive ones.
     max_conditions : int, default=40
         Longest list.
     tolerance : float, default=0.01
@@ -281,53 +291,61 @@ class ConditionClassifier(RareClassifier):
         metric_of_counts(self.metric)
         if self.prefit and self.estimator is None:
             raise ValueError("prefit=True needs the fitted estimator.")
+        fitted = self._is_fitted()
         X, codes = self._start_fit(X, y, self.pos_label)
         check_consistent_length(X, groups)
         weight = training_weights(X, codes, sample_weight, None)
         used = weight > 0
         refuse_lost_classes(codes, used, 2)
-        rows = _Rows(X, self._is_positive(codes), weight / weight[used].mean())
-        groups = None if groups is None else np.asarray(groups)
+        grouped = None if groups is None else np.asarray(groups)
+        rows = _Rows(X, self._is_positive(codes), weight / weight[used].mean(), grouped)
+        if fitted:
+            names = self._feature_names() if hasattr(self, "feature_names_in_") else None
+            refuse_other_columns(self.estimator, X.shape[1], names)
         self._is_level = level_columns(self.categorical_features, self._feature_names())
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        learned, unseen = self._split(rows, used, groups, seed)
-        parts = self._parts(rows, learned, groups, seed)
+        learned, unseen = self._split(rows, used, seed)
+        parts = self._parts(rows, learned, seed)
         own = rows.take(np.flatnonzero(learned))
         with report_progress(self, "lists", len(parts) + 1, X, codes, self.verbose) as step:
             size = self._choose(own, parts, seed, step)
             self._keep(own, size, seed)
             step()
         held = self._listed.held(rows.X[unseen], self.n_jobs)
-        self._measures = Measures.of(held, rows.positive[unseen])
+        self._measures = Measures.of(held, rows.positive[unseen], rows.weight[unseen])
         return self
 
-    def _split(self, rows: _Rows, used: Bools, groups: Any, seed: int) -> tuple[Bools, Ints]:
+    def _split(self, rows: _Rows, used: Bools, seed: int) -> tuple[Bools, Ints]:
         """Rows to learn from, and the numbers of those to measure conditions on."""
         rarest = min(rows.positive[used].sum(), (~rows.positive[used]).sum())
         if self.measure_size is None or rarest < _FEWEST_TO_MEASURE:
             return used, np.empty(0, dtype=np.intp)
-        folds = self._folds(rows, used, groups, max(2, round(1 / self.measure_size)), seed)
+        folds = self._folds(rows, used, max(2, round(1 / self.measure_size)), seed)
         unseen = np.flatnonzero(used)[folds[0][1]]
         learned = used.copy()
         learned[unseen] = False
+        if rows.groups is not None:  # those that are left must still fall into folds
+            for side in (rows.positive, ~rows.positive):
+                if len(set(rows.groups[learned & side].tolist())) < 2:
+                    return used, np.empty(0, dtype=np.intp)
         return learned, unseen
 
-    def _parts(self, rows: _Rows, learned: Bools, groups: Any, seed: int) -> list[Any]:
+    def _parts(self, rows: _Rows, learned: Bools, seed: int) -> list[Any]:
         """Pairs of rows to make lists from and rows to judge them by."""
         positive = rows.positive[learned]
         if self.threshold != "auto" and min(positive.sum(), (~positive).sum()) < 2:
             return []  # a row that is alone in its class cannot be held out
         parts, enough = [], 0
-        for train, held in self._folds(rows, learned, groups, self.cv, seed):
+        for train, held in self._folds(rows, learned, self.cv, seed):
             parts.append((np.sort(train), held))
             enough += int(positive[held].sum())
             if enough >= _ENOUGH_POSITIVES:
                 break
         return parts
 
-    def _folds(self, rows: _Rows, used: Bools, groups: Any, cv: Any, seed: int) -> Any:
+    def _folds(self, rows: _Rows, used: Bools, cv: Any, seed: int) -> Any:
         labels = rows.positive[used].astype(int)
-        groups = None if groups is None else groups[used]
+        groups = None if rows.groups is None else rows.groups[used]
         return folds_of_used(rows.X[used], labels, cv, used, groups=groups, random_state=seed)
 
     def _choose(self, rows: _Rows, parts: list[Any], seed: int, step: Callable[[], None]) -> int:
@@ -366,7 +384,7 @@ class ConditionClassifier(RareClassifier):
         there = tests.matrix(with_combinations(held_out, found.combinations), self.n_jobs)
         scales = eliminations(found.held, rows.positive, rows.weight, self._boosting(), sizes)
         scores = [scale.score(there) for scale in scales]
-        label = self.pos_label_ if self.prefit else 1
+        label = self.pos_label_ if self._is_fitted() else 1
         return ensemble_scores(ensemble, held_out, label), scores
 
     def _keep(self, rows: _Rows, size: int, seed: int) -> None:
@@ -393,8 +411,12 @@ class ConditionClassifier(RareClassifier):
         start = round(start, _DECIMALS)
         self._listed = Listed(start, weights, Branches.of(branches), combinations)
 
+    def _is_fitted(self) -> bool:
+        """Whether the estimator is taken as it is."""
+        return self.prefit or isinstance(self.estimator, FrozenEstimator)
+
     def _ensemble(self, rows: _Rows, seed: int) -> Any:
-        if self.prefit:
+        if self._is_fitted():
             return self.estimator
         names, threads = self._feature_names(), effective_n_jobs(self.n_jobs)
         return fit_ensemble(self.estimator, *rows, names, self._is_level, seed, threads)
@@ -402,9 +424,6 @@ class ConditionClassifier(RareClassifier):
     def _conditions(self, ensemble: Any, rows: _Rows) -> _Conditions:
         """The different conditions of an ensemble."""
         broken = break_up(ensemble)
-        n_columns = self.n_features_in_ + len(broken.combinations)
-        if any(column >= n_columns for branch in broken.branches for column in branch):
-            raise ValueError(f"The estimator was fitted to more than {n_columns} columns.")
         X = with_combinations(rows.X, broken.combinations)
         branches, held = different(broken.branches, X, self.n_jobs)
         if self.parts:
@@ -436,7 +455,9 @@ class ConditionClassifier(RareClassifier):
         best = best_threshold(
             rows.positive, score, metric, sample_weight=rows.weight, bounds=bounds
         )
-        self.threshold_, self.value_ = rounded_cut(best.threshold, score), best.value
+        self.threshold_, self.value_ = best.threshold, best.value
+        if self.threshold == "auto":
+            self.threshold_ = rounded_cut(best.threshold, score)
         self._calibration = BetaCalibration.fit(score, rows.positive, rows.weight)
         self._reference = Reference.of(score, rows.weight)
 
@@ -480,7 +501,7 @@ class ConditionClassifier(RareClassifier):
         """
         check_is_fitted(self)
         notes = [""] * self.n_conditions_
-        if self._measures.rows:
+        if self._measures.rows[0]:
             notes = [
                 f"precision {row.precision:.2f} ({row.precision_low:.2f} to "
                 f"{row.precision_high:.2f}), recall {row.recall:.2f}"
@@ -518,8 +539,8 @@ class ConditionClassifier(RareClassifier):
         check_is_fitted(self)
         calibration, reference = self._calibration, self._reference
         whole = {
-            "kind": "rarefind conditions",
-            "version": 1,
+            "kind": KIND,
+            "version": VERSION,
             "columns": self._feature_names(),
             "named": hasattr(self, "feature_names_in_"),
             "classes": self.classes_.tolist(),
@@ -529,10 +550,14 @@ class ConditionClassifier(RareClassifier):
             "calibration": None if calibration is None else list(calibration),
             "reference": None if reference is None else [part.tolist() for part in reference],
             "measured": {
-                "rows": self._measures.rows,
-                "positives": self._measures.positives,
-                "alerts": self._measures.alerts.tolist(),
-                "hits": self._measures.hits.tolist(),
+                name: part.tolist()
+                for name, part in zip(Measures._fields, self._measures, strict=True)
+            },
+            "chosen": {
+                "sizes": self.sizes_.tolist(),
+                "values": self.values_.tolist(),
+                "n_branches": self.n_branches_,
+                **{name: _or_none(getattr(self, name)) for name in _VALUES},
             },
             "conditions": as_json(self._listed, self._feature_names()),
         }
@@ -555,32 +580,48 @@ class ConditionClassifier(RareClassifier):
         whole = read_json(text)
         model = cls()
         try:
-            names = [str(name) for name in whole["columns"]]
-            model.n_features_in_ = len(names)
-            if whole["named"]:
-                model.feature_names_in_ = np.array(names, dtype=object)
-            model.classes_ = np.array(whole["classes"])
-            model.pos_label_ = model.classes_[whole["classes"].index(whole["positive"])]
-            model._listed = from_json(whole["start"], whole["conditions"], names)
-            model.threshold_ = float(whole["threshold"])
-            model._calibration = model._reference = None
-            if whole["calibration"] is not None:
-                model._calibration = BetaCalibration(*map(float, whole["calibration"]))
-            if whole["reference"] is not None:
-                model._reference = Reference(*(np.array(p, float) for p in whole["reference"]))
-            counts = whole["measured"]
-            alerts, hits = (np.array(counts[name], dtype=float) for name in ("alerts", "hits"))
-            model._measures = Measures(int(counts["rows"]), int(counts["positives"]), alerts, hits)
+            model._take(whole)
             model._refuse_malformed()
-        except (KeyError, TypeError, ValueError, IndexError) as error:
+        except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
             raise RuleError(f"This is no list of conditions ({error}).") from None
         return model
+
+    def _take(self, whole: dict[str, Any]) -> None:
+        """Take in what a file holds."""
+        names = [str(name) for name in whole["columns"]]
+        self.n_features_in_ = len(names)
+        if whole["named"]:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        if len(whole["classes"]) != 2 or whole["classes"][0] == whole["classes"][1]:
+            raise ValueError("there are not two classes")
+        self.classes_ = np.array(whole["classes"])
+        self.pos_label_ = self.classes_[whole["classes"].index(whole["positive"])]
+        self._listed = from_json(whole["start"], whole["conditions"], names)
+        self.threshold_ = finite(whole["threshold"])
+        self._calibration = self._reference = None
+        if whole["calibration"] is not None:
+            self._calibration = BetaCalibration(*map(finite, whole["calibration"]))
+        if whole["reference"] is not None:
+            self._reference = Reference(*map(_numbers, whole["reference"]))
+        counts = {name: _numbers(whole["measured"][name]) for name in Measures._fields}
+        if not counts["alerts"].size:  # a list of nothing has lost its shape
+            counts["alerts"] = np.empty((0, 2))
+        self._measures = Measures(**counts)
+        chosen = whole["chosen"]
+        self.sizes_ = _numbers(chosen["sizes"]).astype(int)
+        self.values_ = _numbers(chosen["values"])
+        self.n_branches_ = int(finite(chosen["n_branches"]))
+        for name in _VALUES:
+            value = chosen[name]
+            setattr(self, name, np.nan if value is None else finite(value))
 
     def _refuse_malformed(self) -> None:
         """Refuse what a file holds that no fit would make."""
         self._listed.refuse_malformed(self.n_features_in_)
-        if not len(self._measures.alerts) == len(self._measures.hits) == self.n_conditions_:
-            raise ValueError("The conditions of the model do not fit together.")
+        self._measures.refuse_malformed(self.n_conditions_)
+        reference = self._reference
+        if reference is not None and not 0 < reference.score.size == reference.below.size - 1:
+            raise ValueError("The ranks of the model do not fit together.")
 
     def _priority(self, X: Floats) -> Floats:
         return self._listed.score(X, self.n_jobs)
@@ -617,3 +658,15 @@ def _shortest(sizes: Ints, values: Floats, longest: int, whole: float, tolerance
     allowed = np.flatnonzero(sizes <= longest)
     least = (1 - tolerance) * min(whole, falling[allowed].max())
     return int(allowed[falling[allowed] >= least][-1])
+
+
+def _numbers(values: Any) -> Floats:
+    """Numbers of a file as an array."""
+    found = np.array(values, dtype=np.float64)
+    if not np.isfinite(found).all():
+        raise ValueError("a number is missing, or beyond all bounds")
+    return found
+
+
+def _or_none(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 import xgboost
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.tree import BaseDecisionTree
+from sklearn.utils.validation import check_is_fitted
 
 from rarefind._branches import (
     Branch,
@@ -23,10 +25,18 @@ from rarefind._branches import (
 
 def break_up(ensemble: Any) -> Broken:
     """All branches of a fitted ensemble of trees, in the columns it was fitted to."""
+    ensemble = unfrozen(ensemble)
+    if hasattr(ensemble, "fit"):
+        check_is_fitted(ensemble)
     if hasattr(ensemble, "_branches"):  # rarefind's own
         broken: Broken = ensemble._branches()
         return broken
     if isinstance(ensemble, xgboost.XGBModel):
+        if not np.isnan(ensemble.missing):
+            raise ValueError(
+                f"XGBoost with missing={ensemble.missing} cannot be broken into conditions: put "
+                "NaN in the place of missing values."
+            )
         ensemble = ensemble.get_booster()
     if isinstance(ensemble, xgboost.Booster):
         return Broken(_of_xgboost(ensemble), [])
@@ -35,7 +45,7 @@ def break_up(ensemble: Any) -> Broken:
         return Broken(_of_lightgbm(booster), [])
     trees = _sklearn_trees(ensemble)
     if trees:
-        return Broken([branch for tree in trees for branch in _of_sklearn(tree)], [])
+        return Broken([branch for tree in trees for branch in _of_sklearn(*tree)], [])
     kind = type(ensemble.steps[-1][1] if isinstance(ensemble, Pipeline) else ensemble).__name__
     raise ValueError(
         f"{kind} cannot be broken into conditions: known are XGBoost, LightGBM, scikit-learn's "
@@ -61,28 +71,50 @@ def _of_xgboost(booster: xgboost.Booster) -> list[Branch]:
     ]
 
 
-def _sklearn_trees(ensemble: Any) -> list[Any]:
+def unfrozen(ensemble: Any) -> Any:
+    """What scikit-learn's FrozenEstimator holds; anything else as it is."""
+    return ensemble.estimator if isinstance(ensemble, FrozenEstimator) else ensemble
+
+
+def refuse_other_columns(ensemble: Any, n_features: int, names: list[str] | None) -> None:
+    """Refuse a table that is not of the columns the ensemble was fitted to."""
+    ensemble = unfrozen(ensemble)
+    fitted = getattr(ensemble, "n_features_in_", n_features)
+    if isinstance(ensemble, xgboost.Booster):
+        fitted = ensemble.num_features()
+    elif hasattr(ensemble, "num_feature"):  # LightGBM's booster
+        fitted = ensemble.num_feature()
+    if fitted != n_features:
+        raise ValueError(f"The estimator was fitted to {fitted} columns, and X has {n_features}.")
+    known = getattr(ensemble, "feature_names_in_", None)
+    if known is not None and names is not None and list(map(str, known)) != names:
+        raise ValueError(
+            "The columns of X are not those the estimator was fitted to, in the same order."
+        )
+
+
+def _sklearn_trees(ensemble: Any) -> list[tuple[Any, Any]]:
+    """Trees, and the columns that each has seen: None for all."""
     if isinstance(ensemble, BaseDecisionTree):
-        return [ensemble.tree_]
+        return [(ensemble.tree_, None)]
     members = np.ravel(getattr(ensemble, "estimators_", []))
     if not members.size or not all(isinstance(member, BaseDecisionTree) for member in members):
         return []
-    return [member.tree_ for member in members]
+    seen = getattr(ensemble, "estimators_features_", [None] * members.size)
+    return [(member.tree_, columns) for member, columns in zip(members, seen, strict=True)]
 
 
-def _of_sklearn(tree: Any) -> list[Branch]:
+def _of_sklearn(tree: Any, columns: Any) -> list[Branch]:
     missing_left = getattr(tree, "missing_go_to_left", np.zeros(tree.node_count, dtype=bool))
 
     def split(node: int) -> Split:
         # Rows are rounded to 32 bits, thresholds are not.
         above = np.nextafter(_round_down(tree.threshold[node]), np.float32(np.inf))
         limit = below_in_32_bits(float(above))
-        left = bool(missing_left[node])
-        return (
-            int(tree.feature[node]),
-            Test(high=limit, missing=left),
-            Test(low=limit, missing=not left),
-        )
+        left, column = bool(missing_left[node]), int(tree.feature[node])
+        if columns is not None:
+            column = int(columns[column])
+        return column, Test(high=limit, missing=left), Test(low=limit, missing=not left)
 
     return branches_of(tree.children_left, tree.children_right, split)
 

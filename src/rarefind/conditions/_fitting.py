@@ -10,7 +10,8 @@ import xgboost
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from rarefind._typing import Bools, Floats, Label
+from rarefind._typing import Array, Bools, Floats, Label
+from rarefind.conditions._ensembles import unfrozen
 from rarefind.metrics import ranking_scores
 
 _LARGEST_LEVEL = 10_000
@@ -21,6 +22,7 @@ def fit_ensemble(
     X: Floats,
     positive: Bools,
     weight: Floats,
+    groups: Array | None,
     names: list[str],
     is_level: Bools,
     seed: int,
@@ -40,7 +42,8 @@ def fit_ensemble(
     ensemble.set_params(**{k: v for k, v in unsaid.items() if k in params and params[k] is None})
     if "pos_label" in params:  # labels are ours here
         ensemble.set_params(pos_label=1)
-    given = {"sample_weight": weight} if has_fit_parameter(ensemble, "sample_weight") else {}
+    offered = {"sample_weight": weight} | ({} if groups is None else {"groups": groups})
+    given = {k: v for k, v in offered.items() if has_fit_parameter(ensemble, k)}
     # Its own parameters may name columns; others take no such names, or not these.
     table: Any = pd.DataFrame(X, columns=names) if hasattr(ensemble, "priority") else X
     return ensemble.fit(table, positive.astype(int), **given)
@@ -68,12 +71,17 @@ def _told_of_levels(ensemble: Any, X: Floats, is_level: Bools) -> dict[str, Any]
 
 def ensemble_scores(ensemble: Any, X: Floats, pos_label: Label) -> Floats:
     """Scores of rows by the ensemble, higher for positives."""
+    ensemble = unfrozen(ensemble)
     if isinstance(ensemble, xgboost.Booster):
         return np.asarray(ensemble.predict(xgboost.DMatrix(X), validate_features=False))
     if not hasattr(ensemble, "classes_"):  # LightGBM's booster
         return np.asarray(ensemble.predict(X))
-    if pos_label not in ensemble.classes_ and list(ensemble.classes_) == [0, 1]:
-        pos_label = 1  # XGBoost takes no other labels
+    if pos_label not in ensemble.classes_:
+        known = " and ".join(map(str, ensemble.classes_))
+        raise ValueError(
+            f"The estimator was fitted to the labels {known}, and y holds {pos_label}: give fit "
+            "the labels that the estimator knows."
+        )
     names = getattr(ensemble, "feature_names_in_", None)
     table: Any = X if names is None else pd.DataFrame(X, columns=names)
     return np.asarray(ranking_scores(ensemble, table, pos_label))

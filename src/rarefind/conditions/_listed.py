@@ -17,6 +17,9 @@ from rarefind.conditions._words import branch_node
 from rarefind.rules import Rule, RuleError, RuleSet
 from rarefind.rules._sql_words import refuse_unknown, sql_name, sql_number
 
+KIND, VERSION = "rarefind conditions", 1
+_LARGEST = 1e300
+
 
 class Listed(NamedTuple):
     """A score that starts somewhere, to which every condition that holds adds its weight."""
@@ -113,18 +116,35 @@ def as_json(listed: Listed, names: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def from_json(start: Any, conditions: Any, names: Sequence[str]) -> Listed:
-    """The list that :func:`as_json` wrote."""
+    """The list that :func:`as_json` wrote; what is not as it writes it is refused."""
     place = {name: j for j, name in enumerate(names)}
+    if len(place) != len(names):
+        raise ValueError("two columns have the same name")
     combinations: list[Combination] = []
     branches: list[Branch] = []
     for condition in conditions:
         branch: Branch = {}
         for state in condition["tests"]:
             column, test = _test_of(state, place, combinations)
+            if column in branch:
+                raise ValueError("a condition asks twice for one column")
             branch[column] = test
+        if not branch:
+            raise ValueError("a condition asks for nothing")
         branches.append(branch)
-    weights = np.array([float(condition["weight"]) for condition in conditions])
-    return Listed(float(start), weights, Branches.of(branches), combinations)
+    weights = np.array([finite(condition["weight"]) for condition in conditions])
+    listed = Listed(finite(start), weights, Branches.of(branches), combinations)
+    for condition, rule in zip(conditions, listed.rules(names), strict=True):
+        if condition["rule"] != rule.text:
+            raise ValueError(f"the rule {condition['rule']!r} is not what its tests say")
+    return listed
+
+
+def finite(value: Any) -> float:
+    """A number of a file, which is one and not beyond all bounds."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < _LARGEST:
+        raise ValueError(f"{value!r:.40} is no number")
+    return float(value)
 
 
 def _test_state(
@@ -151,12 +171,14 @@ def _test_state(
 def _test_of(
     state: dict[str, Any], place: dict[str, int], combinations: list[Combination]
 ) -> tuple[int, Test]:
+    if "sum" in state and not state["sum"]:
+        raise ValueError("a sum has no parts")
     if "sum" in state:
         fills = [part["if_missing"] for part in state["sum"]]
         combination = Combination(
             tuple(place[part["column"]] for part in state["sum"]),
-            tuple(float(part["times"]) for part in state["sum"]),
-            tuple(np.nan if fill is None else float(fill) for fill in fills),
+            tuple(finite(part["times"]) for part in state["sum"]),
+            tuple(np.nan if fill is None else finite(fill) for fill in fills),
         )
         # NaN is not equal to itself, its text is.
         written = [str(known) for known in combinations]
@@ -168,12 +190,14 @@ def _test_of(
         column = place[state["column"]]
     negated = "not_in" in state
     levels = state.get("not_in", state.get("in"))
+    if not isinstance(state["missing"], bool):
+        raise ValueError(f"{state['missing']!r} is neither true nor false")
     return column, Test(
-        float(state.get("above", -np.inf)),
-        float(state.get("up_to", np.inf)),
-        None if levels is None else frozenset(float(level) for level in levels),
+        finite(state["above"]) if "above" in state else -np.inf,
+        finite(state["up_to"]) if "up_to" in state else np.inf,
+        None if levels is None else frozenset(finite(level) for level in levels),
         negated,
-        bool(state["missing"]),
+        state["missing"],
     )
 
 
@@ -181,8 +205,12 @@ def read_json(text: str) -> dict[str, Any]:
     """The whole of a file, or a sentence that says it is none."""
     try:
         whole = json.loads(text)
-        if not isinstance(whole, dict) or whole.get("kind") != "rarefind conditions":
+        if not isinstance(whole, dict) or whole.get("kind") != KIND:
             raise ValueError("it does not say that it is one")
+        if whole.get("version") != VERSION:
+            raise ValueError(f"version {whole.get('version')!r:.20} is not known here")
+    except RecursionError:
+        raise RuleError("This is no list of conditions (it is nested too deeply).") from None
     except ValueError as error:
         raise RuleError(f"This is no list of conditions ({error}).") from None
     return whole

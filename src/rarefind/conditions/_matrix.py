@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_array
 from rarefind._branches import Branch, Combination, Test
 from rarefind._numba import kernel
 from rarefind._typing import Array, Bools, Floats, Table
-from rarefind.conditions._ensembles import break_up
+from rarefind.conditions._ensembles import break_up, refuse_other_columns
 
 # Rows that one thread works on at a time.
 _BLOCK = 20_000
@@ -84,8 +84,8 @@ class Branches(NamedTuple):
         start = np.concatenate([[0], np.cumsum(counts)])
         held = np.concatenate([held for _, held in found])
         data = np.ones(held.size, dtype=np.float32)
-        made = csr_matrix((len(X), self.start.size - 1), dtype=np.float32)
-        made.indptr, made.indices, made.data = start, held, data  # sorted as they are
+        made = csr_matrix((data, held, start), shape=(len(X), self.start.size - 1))
+        made.has_sorted_indices = made.has_canonical_format = True
         return made
 
     def refuse_malformed(self, n_columns: int) -> None:
@@ -295,6 +295,8 @@ def condition_matrix(ensemble: Any, X: Table, *, n_jobs: int | None = None) -> c
     np.float32(10.0)
     """
     broken = break_up(ensemble)
+    names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
     rows = check_array(X, dtype=np.float64, ensure_all_finite=False)
+    refuse_other_columns(ensemble, rows.shape[1], names)
     tests = Branches.of(broken.branches)
     return tests.matrix(with_combinations(rows, broken.combinations), n_jobs)

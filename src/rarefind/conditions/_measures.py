@@ -15,41 +15,61 @@ _WORTH = ("support", "precision", "recall", "lift")
 
 
 class Measures(NamedTuple):
-    """Counts on unseen rows; of no rows where nothing was measured."""
+    """Weights of unseen rows, added up; of no rows where nothing was measured.
 
-    rows: int
-    positives: int
-    alerts: Floats  # of each condition
-    hits: Floats
+    Beside each sum of weights stands that of their squares: weights that differ tell as much as
+    ``sum ** 2 / squares`` rows that weigh the same.
+    """
+
+    rows: Floats  # of all: sum, squares
+    positives: Floats
+    alerts: Floats  # of each condition, of shape (conditions, 2)
+    hits: Floats  # of each condition, the sum alone
 
     @classmethod
-    def of(cls, held: csr_matrix, positive: Bools) -> Measures:
-        """Count."""
-        hits = np.asarray(held[positive].sum(axis=0), dtype=float).ravel()
-        alerts = np.asarray(held.sum(axis=0), dtype=float).ravel()
-        return cls(len(positive), int(positive.sum()), alerts, hits)
+    def of(cls, held: csr_matrix, positive: Bools, weight: Floats) -> Measures:
+        """Add up."""
+        both = np.column_stack([weight, weight**2])
+        alerts = np.asarray(held.T @ both, dtype=float).reshape(-1, 2)
+        hits = np.asarray(held.T @ (weight * positive), dtype=float)
+        return cls(both.sum(axis=0), both[positive].sum(axis=0), alerts, hits)
+
+    def refuse_malformed(self, n_conditions: int) -> None:
+        """Refuse what a file holds that no fit would make."""
+        rows, positives, alerts, hits = self
+        sound = (
+            rows.shape == positives.shape == (2,)
+            and alerts.shape == (n_conditions, 2)
+            and hits.shape == (n_conditions,)
+            and all((part >= 0).all() for part in self)
+            and ((alerts[:, 0] > 0) == (alerts[:, 1] > 0)).all()
+            and ((rows[0] > 0) == (rows[1] > 0))
+            and ((positives[0] > 0) == (positives[1] > 0))
+            and (positives[0] <= rows[0])
+            and (hits <= alerts[:, 0] * (1 + 1e-9)).all()
+        )
+        if not sound:
+            raise ValueError("The measures of the model do not fit together.")
 
     def table(self) -> pd.DataFrame:
         """Support, precision, recall and lift of each condition, with 95 % intervals."""
         rows = []
-        for alerts, hits in zip(self.alerts.tolist(), self.hits.tolist(), strict=True):
-            row = dict.fromkeys(f"{name}{end}" for name in _WORTH for end in ("", "_low", "_high"))
-            shares = {
-                "support": (alerts, self.rows),
-                "precision": (hits, alerts),
-                "recall": (hits, self.positives),
-            }
-            for name, (part, whole) in shares.items():
-                row |= _with_interval(name, part, whole, 1.0)
-            if self.positives:
-                rate = self.positives / self.rows
-                row |= _with_interval("lift", hits, alerts, 1 / rate)
-            rows.append(row)
+        rate = self.positives[0] / self.rows[0] if self.rows[0] else np.nan
+        for alerts, hits in zip(self.alerts, self.hits.tolist(), strict=True):
+            row = _with_interval("support", float(alerts[0]), self.rows)
+            row |= _with_interval("precision", hits, alerts)
+            row |= _with_interval("recall", hits, self.positives)
+            rows.append(row | _with_interval("lift", hits, alerts, 1 / rate if rate else np.nan))
         columns = [f"{name}{end}" for name in _WORTH for end in ("", "_low", "_high")]
         return pd.DataFrame(rows, columns=columns, dtype=float)
 
 
-def _with_interval(name: str, part: float, whole: float, times: float) -> dict[str, float]:
-    low, high = share_interval(part, whole)
-    value = part / whole if whole else np.nan
+def _with_interval(name: str, part: float, whole: Floats, times: float = 1.0) -> dict[str, float]:
+    total, squares = float(whole[0]), float(whole[1])
+    if not total:
+        low, high, value = 0.0, 1.0, np.nan
+    else:
+        rows = total / squares  # rows that tell as much, for each unit of weight
+        low, high = share_interval(min(part, total) * rows, total * rows)
+        value = part / total
     return {name: value * times, f"{name}_low": low * times, f"{name}_high": high * times}

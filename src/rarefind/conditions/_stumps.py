@@ -17,7 +17,7 @@ from rarefind.conditions._matrix import Branches
 
 # A split that gains less is none, as in XGBoost.
 _LEAST_GAIN = 1e-6
-# Parts of longer branches are no longer than this: there would be too many.
+# Longer branches stay whole: they have too many parts.
 _MOST_TESTS = 4
 
 
@@ -162,6 +162,6 @@ def with_parts(branches: Sequence[Branch]) -> list[Branch]:
     return [
         dict(part)
         for branch in branches
-        for size in range(1, min(len(branch), _MOST_TESTS) + 1)
+        for size in ([len(branch)] if len(branch) > _MOST_TESTS else range(1, len(branch) + 1))
         for part in combinations(branch.items(), size)
-    ] + [branch for branch in branches if len(branch) > _MOST_TESTS]
+    ]

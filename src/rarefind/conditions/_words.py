@@ -23,6 +23,7 @@ from rarefind.rules._syntax import (
     Node,
     Number,
     Or,
+    Truth,
 )
 
 
@@ -52,6 +53,8 @@ def column_node(column: int, names: Sequence[str], combinations: Sequence[Combin
 def test_node(value: Node, test: Test) -> Node:
     """What a test asks of a value."""
     hole = IsMissing(value)
+    if test.says_nothing:
+        return Truth(True)
     if test.levels is not None:
         parts = [_levels(value, test)] if test.levels else []
         impossible = not test.levels and not test.negated

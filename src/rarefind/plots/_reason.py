@@ -136,7 +136,9 @@ class ReasonDisplay:
 
 def _contributed(reason: Reason) -> dict[str, float]:
     """What columns add, the largest first, in the words of the conditions where there are some."""
-    said = {condition.feature: str(condition) for condition in reason.because}
+    said: dict[str, str] = {}
+    for condition in reason.because:  # the weightiest comes first
+        said.setdefault(condition.feature, str(condition))
     ordered = sorted(reason.contributions.items(), key=lambda item: -abs(item[1]))
     found = {said.get(name, name): added for name, added in ordered[:_SHOWN]}
     if len(ordered) > _SHOWN:
@@ -152,4 +154,5 @@ def _shares(reason: Reason) -> dict[str, float]:
 
 
 def _cut(label: str) -> str:
-    return label if len(label) <= _LONGEST_LABEL else label[: _LONGEST_LABEL - 1] + "…"
+    cut = label if len(label) <= _LONGEST_LABEL else label[: _LONGEST_LABEL - 1] + "…"
+    return cut.replace("$", r"\$")  # two of them would be a formula to Matplotlib
