@@ -23,7 +23,7 @@ from rarefind._branches import Combination
 from rarefind._branches import Test as Asked
 from rarefind.boosting import ProjectionBoostingClassifier, SGBAPClassifier
 from rarefind.conditions import ConditionClassifier
-from rarefind.conditions._classifier import _shortest, _sizes
+from rarefind.conditions._choice import shortest, sizes_to_try
 from rarefind.conditions._stumps import Boosting, different, eliminations, with_parts
 from rarefind.conditions._words import (
     branch_node,
@@ -486,7 +486,7 @@ def test_elimination_keeps_what_gains_most():
     assert set(found[2].columns) <= set(found[1].columns) <= set(found[0].columns)
 
 
-def test_conditions_that_hold_for_the_same_rows_are_one_the_shortest():
+def test_conditions_that_hold_for_the_same_rows_are_one_theshortest():
     held = np.array([[1, 1, 0, 1, 0], [0, 0, 1, 1, 0], [1, 1, 0, 1, 0]], dtype=np.float32)
     branches = [{j: Asked(low=0.5)} for j in range(5)]
     branches[0][5] = Asked(high=9.0)
@@ -507,19 +507,19 @@ def test_parts_of_a_branch_are_its_tests_without_some():
 
 
 def test_sizes_fall_to_one():
-    assert _sizes(40)[:5] == [240, 120, 80, 40, 32]
-    assert _sizes(40)[-3:] == [3, 2, 1]
-    assert _sizes(1) == [6, 3, 2, 1]
+    assert sizes_to_try(40)[:5] == [240, 120, 80, 40, 32]
+    assert sizes_to_try(40)[-3:] == [3, 2, 1]
+    assert sizes_to_try(1) == [6, 3, 2, 1]
 
 
 def test_the_shortest_list_within_the_tolerance_is_taken():
     sizes, values = np.array([8, 4, 2, 1]), np.array([0.9, 0.8, 0.79, 0.5])
-    assert _shortest(sizes, values, 4, 0.8, 0.02) == 2
-    assert _shortest(sizes, values, 4, 0.99, 0.02) == 2  # from the best that may be kept
-    assert _shortest(sizes, values, 4, 0.99, 0.0) == 1
-    assert _shortest(sizes, values, 8, 0.9, 0.9) == 3
+    assert shortest(sizes, values, 4, 0.8, 0.02) == 2
+    assert shortest(sizes, values, 4, 0.99, 0.02) == 2  # from the best that may be kept
+    assert shortest(sizes, values, 4, 0.99, 0.0) == 1
+    assert shortest(sizes, values, 8, 0.9, 0.9) == 3
     lucky = np.array([0.9, 0.8, 0.7, 0.9])  # the shortest by chance: as good as the mean of them
-    assert _shortest(sizes, lucky, 8, 0.9, 0.0) == 0
+    assert shortest(sizes, lucky, 8, 0.9, 0.0) == 0
 
 
 finite = st.floats(-1e6, 1e6).map(lambda v: round(v, 6))

@@ -14,7 +14,6 @@ from scipy.sparse import csr_matrix
 from scipy.special import expit
 from sklearn.base import _fit_context
 from sklearn.frozen import FrozenEstimator
-from sklearn.isotonic import isotonic_regression
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -24,20 +23,11 @@ from rarefind._checks import level_columns, refuse_lost_classes, training_weight
 from rarefind._sklearn_compat import report_progress, with_callbacks
 from rarefind._typing import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.base import RareClassifier
+from rarefind.conditions._choice import shortest, sizes_to_try
 from rarefind.conditions._ensembles import break_up, refuse_other_columns
 from rarefind.conditions._fitting import ensemble_scores, fit_ensemble
-from rarefind.conditions._listed import (
-    KIND,
-    VERSION,
-    Listed,
-    as_json,
-    as_sql,
-    as_text,
-    finite,
-    from_json,
-    only_used,
-    read_json,
-)
+from rarefind.conditions._json import read_into, written
+from rarefind.conditions._listed import Listed, as_sql, as_text, only_used, read_json
 from rarefind.conditions._matrix import Branches, with_combinations
 from rarefind.conditions._measures import Measures
 from rarefind.conditions._reasons import reasons_of
@@ -52,18 +42,12 @@ from rarefind.selection._threshold import metric_of_counts, only
 
 # With fewer rows of a class than these none are kept out to measure conditions on.
 _FEWEST_TO_MEASURE = 20
-# What is known of the choice, where there were folds.
-_VALUES = ("ensemble_value_", "value_")
 # Of weights, and so of scores: what is read is what is used.
 _DECIMALS = 3
 # Folds are held out until they hold this many positives: more make the choice no better.
 _ENOUGH_POSITIVES = 300
 # Branches of which parts are tried, as a multiple of the longest list.
 _WITH_PARTS = 2
-# Conditions that go in one step of the elimination, as a share of those that are left.
-_STEP = 0.2
-# Lists that are too long to be kept, on the way to those that are not.
-_LONGER = (6, 3, 2)
 
 
 class _Rows(NamedTuple):
@@ -350,7 +334,7 @@ class ConditionClassifier(RareClassifier):
 
     def _choose(self, rows: _Rows, parts: list[Any], seed: int, step: Callable[[], None]) -> int:
         """How long the list is to be; threshold and probabilities by the lists of that length."""
-        sizes = _sizes(self.max_conditions)
+        sizes = sizes_to_try(self.max_conditions)
         self.sizes_, self.values_, self.ensemble_value_ = np.array(sizes), np.empty(0), np.nan
         self.threshold_, self.value_ = self._fixed_threshold(), np.nan
         self._calibration: BetaCalibration | None = None
@@ -368,7 +352,7 @@ class ConditionClassifier(RareClassifier):
         pooled = [np.concatenate(scores) for scores in zip(*by_size, strict=True)]
         self.ensemble_value_ = self._worth(np.concatenate(whole), judged)
         self.values_ = np.array([self._worth(score, judged) for score in pooled])
-        chosen = _shortest(
+        chosen = shortest(
             self.sizes_, self.values_, self.max_conditions, self.ensemble_value_, self.tolerance
         )
         self._settle(pooled[chosen], judged)
@@ -390,7 +374,7 @@ class ConditionClassifier(RareClassifier):
     def _keep(self, rows: _Rows, size: int, seed: int) -> None:
         """Make the list of that length from all rows that are learned from."""
         found = self._conditions(self._ensemble(rows, seed), rows)
-        sizes = [s for s in _sizes(self.max_conditions) if s >= size]
+        sizes = [s for s in sizes_to_try(self.max_conditions) if s >= size]
         *_, scale = eliminations(found.held, rows.positive, rows.weight, self._boosting(), sizes)
         self.n_branches_ = len(found.branches)
         X = with_combinations(rows.X, found.combinations)
@@ -537,31 +521,7 @@ class ConditionClassifier(RareClassifier):
         str
         """
         check_is_fitted(self)
-        calibration, reference = self._calibration, self._reference
-        whole = {
-            "kind": KIND,
-            "version": VERSION,
-            "columns": self._feature_names(),
-            "named": hasattr(self, "feature_names_in_"),
-            "classes": self.classes_.tolist(),
-            "positive": self.classes_.tolist()[1 if self._positive_is_second() else 0],
-            "start": self._listed.start,
-            "threshold": self.threshold_,
-            "calibration": None if calibration is None else list(calibration),
-            "reference": None if reference is None else [part.tolist() for part in reference],
-            "measured": {
-                name: part.tolist()
-                for name, part in zip(Measures._fields, self._measures, strict=True)
-            },
-            "chosen": {
-                "sizes": self.sizes_.tolist(),
-                "values": self.values_.tolist(),
-                "n_branches": self.n_branches_,
-                **{name: _or_none(getattr(self, name)) for name in _VALUES},
-            },
-            "conditions": as_json(self._listed, self._feature_names()),
-        }
-        return json.dumps(whole, ensure_ascii=False, indent=2)
+        return json.dumps(written(self), ensure_ascii=False, indent=2)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -580,40 +540,11 @@ class ConditionClassifier(RareClassifier):
         whole = read_json(text)
         model = cls()
         try:
-            model._take(whole)
+            read_into(model, whole)
             model._refuse_malformed()
         except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
             raise RuleError(f"This is no list of conditions ({error}).") from None
         return model
-
-    def _take(self, whole: dict[str, Any]) -> None:
-        """Take in what a file holds."""
-        names = [str(name) for name in whole["columns"]]
-        self.n_features_in_ = len(names)
-        if whole["named"]:
-            self.feature_names_in_ = np.array(names, dtype=object)
-        if len(whole["classes"]) != 2 or whole["classes"][0] == whole["classes"][1]:
-            raise ValueError("there are not two classes")
-        self.classes_ = np.array(whole["classes"])
-        self.pos_label_ = self.classes_[whole["classes"].index(whole["positive"])]
-        self._listed = from_json(whole["start"], whole["conditions"], names)
-        self.threshold_ = finite(whole["threshold"])
-        self._calibration = self._reference = None
-        if whole["calibration"] is not None:
-            self._calibration = BetaCalibration(*map(finite, whole["calibration"]))
-        if whole["reference"] is not None:
-            self._reference = Reference(*map(_numbers, whole["reference"]))
-        counts = {name: _numbers(whole["measured"][name]) for name in Measures._fields}
-        if not counts["alerts"].size:  # a list of nothing has lost its shape
-            counts["alerts"] = np.empty((0, 2))
-        self._measures = Measures(**counts)
-        chosen = whole["chosen"]
-        self.sizes_ = _numbers(chosen["sizes"]).astype(int)
-        self.values_ = _numbers(chosen["values"])
-        self.n_branches_ = int(finite(chosen["n_branches"]))
-        for name in _VALUES:
-            value = chosen[name]
-            setattr(self, name, np.nan if value is None else finite(value))
 
     def _refuse_malformed(self) -> None:
         """Refuse what a file holds that no fit would make."""
@@ -634,39 +565,3 @@ class ConditionClassifier(RareClassifier):
 
     def _explain(self, X: Floats) -> list[Reason]:
         return reasons_of(self._listed, X, self._feature_names(), self._reference)
-
-
-def _sizes(longest: int) -> list[int]:
-    """Lengths of lists that are tried, from far longer than is kept down to one."""
-    sizes = [longest * times for times in _LONGER]
-    size = longest
-    while size >= 1:
-        sizes.append(size)
-        size = min(size - 1, int(size * (1 - _STEP)))
-    return sizes
-
-
-def _shortest(sizes: Ints, values: Floats, longest: int, whole: float, tolerance: float) -> int:
-    """The place of the shortest list that is within the tolerance of the ensemble.
-
-    Where none that may be kept is, the tolerance is from the best of these. Values are made to fall
-    with the length first: that a shorter list is better is mostly chance.
-    """
-    order = np.argsort(sizes)
-    falling = np.empty(values.size)
-    falling[order] = isotonic_regression(values[order])
-    allowed = np.flatnonzero(sizes <= longest)
-    least = (1 - tolerance) * min(whole, falling[allowed].max())
-    return int(allowed[falling[allowed] >= least][-1])
-
-
-def _numbers(values: Any) -> Floats:
-    """Numbers of a file as an array."""
-    found = np.array(values, dtype=np.float64)
-    if not np.isfinite(found).all():
-        raise ValueError("a number is missing, or beyond all bounds")
-    return found
-
-
-def _or_none(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
