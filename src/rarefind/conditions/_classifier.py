@@ -275,7 +275,6 @@ class ConditionClassifier(RareClassifier):
         metric_of_counts(self.metric)
         if self.prefit and self.estimator is None:
             raise ValueError("prefit=True needs the fitted estimator.")
-        fitted = self._is_fitted()
         X, codes = self._start_fit(X, y, self.pos_label)
         check_consistent_length(X, groups)
         weight = training_weights(X, codes, sample_weight, None)
@@ -283,7 +282,7 @@ class ConditionClassifier(RareClassifier):
         refuse_lost_classes(codes, used, 2)
         grouped = None if groups is None else np.asarray(groups)
         rows = _Rows(X, self._is_positive(codes), weight / weight[used].mean(), grouped)
-        if fitted:
+        if self._is_fitted():
             names = self._feature_names() if hasattr(self, "feature_names_in_") else None
             refuse_other_columns(self.estimator, X.shape[1], names)
         self._is_level = level_columns(self.categorical_features, self._feature_names())
