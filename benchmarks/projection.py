@@ -49,7 +49,8 @@ SETS = [
     "yeast3",
     "yeast4",
 ]
-SPLITS = 5
+SPLITS = 5  # of conditions.py
+SET_SPLITS = 3
 QUICK = {"rows": 3_000, "seeds": 2, "sets": SETS[1:3], "splits": 2, "sizes": [2_000, 6_000]}
 
 
@@ -360,7 +361,7 @@ def by_set(found: pd.DataFrame, method: str, measure: str, names: list[str]) -> 
 
 def sets(given: argparse.Namespace, command: str, suffix: str) -> None:
     names = QUICK["sets"] if given.quick else SETS
-    splits = QUICK["splits"] if given.quick else SPLITS
+    splits = QUICK["splits"] if given.quick else SET_SPLITS
     jobs = [(name, seed) for name in names for seed in range(splits)]
     parts = Parallel(n_jobs=2, verbose=5)(delayed(on_set)(*job) for job in jobs)
     found = pd.DataFrame([row for rows in parts for row in rows])
