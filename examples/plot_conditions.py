@@ -2,8 +2,8 @@
 A model to read aloud
 =====================
 
-A tree ensemble is boiled down to a short list of conditions, each with a weight, and with what it is
-worth on rows that nothing was learned from.
+A tree ensemble is boiled down to a short list of conditions, each with a weight, and with what it
+is worth on rows that nothing was learned from.
 """
 
 import matplotlib.pyplot as plt
