@@ -1,0 +1,1 @@
+"""The choice among the estimators for a budget."""

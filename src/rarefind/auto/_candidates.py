@@ -1,0 +1,79 @@
+"""What is chosen among: rarefind's estimators by name, in settings that need no tuning."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rarefind.base import RareClassifier
+from rarefind.boosting import NLBClassifier, ProjectionBoostingClassifier, SGBAPClassifier
+from rarefind.conditions import ConditionClassifier
+from rarefind.neighbors import (
+    GammaKNNClassifier,
+    LocalGammaKNNClassifier,
+    ME2Classifier,
+    MLFPClassifier,
+)
+from rarefind.trees import MetaAPClassifier, MetaAPForestClassifier
+
+
+def named_estimators(
+    budget: int | float | str, random_state: Any = None, n_jobs: int | None = None
+) -> dict[str, RareClassifier]:
+    """The estimators of the command line, by the names it has for them.
+
+    The tree of ``metaap`` is pruned for the budget; all others rank for average precision, which
+    tells more of few positives than a count among the first.
+    """
+    seed = {"random_state": random_state, "n_jobs": n_jobs}
+    return {
+        "sgbap": SGBAPClassifier(**seed),
+        "xgboost": plain_xgboost(**seed),
+        "gamma-knn": GammaKNNClassifier(**seed),
+        "mlfp": MLFPClassifier(**seed),
+        "me2": ME2Classifier(**seed),
+        "metaap": MetaAPClassifier(target="precision_at_k", k=budget, **seed),
+        "metaap-forest": MetaAPForestClassifier(**seed),
+        "nlb": NLBClassifier(**seed),
+        "projection": ProjectionBoostingClassifier(**seed),
+        "conditions": ConditionClassifier(**seed),
+    }
+
+
+def plain_xgboost(**given: Any) -> SGBAPClassifier:
+    """XGBoost with the logistic loss on bins of its own, which stops by held-out rows."""
+    settings: dict[str, Any] = {
+        "mix": 1.0,
+        "bins": "quantile",
+        "max_depth": 6,
+        "subsample": 0.8,
+        "colsample_bytree": 0.8,
+    }
+    return SGBAPClassifier(**settings | given)
+
+
+def candidate_estimators(random_state: Any, n_jobs: int | None) -> dict[str, RareClassifier]:
+    """What AutoClassifier chooses among: cheap and strong ones first."""
+    seed = {"random_state": random_state, "n_jobs": n_jobs}
+    return {
+        "sgbap": SGBAPClassifier(**seed),
+        "xgboost": plain_xgboost(**seed),
+        "xgboost-aware": plain_xgboost(bins="positive-aware", **seed),
+        "metaap-forest": MetaAPForestClassifier(**seed),
+        "sgbap-log": SGBAPClassifier(surrogate="log", **seed),
+        "gamma-knn": GammaKNNClassifier(**seed),
+        "sgbap-deep": SGBAPClassifier(
+            mix=0.5, max_depth=6, learning_rate=0.05, colsample_bytree=0.7, **seed
+        ),
+        "sgbap-sigmoid": SGBAPClassifier(surrogate="sigmoid", **seed),
+        "mlfp": MLFPClassifier(**seed),
+        "metaap": MetaAPClassifier(**seed),
+        "conditions": ConditionClassifier(**seed),
+        "gamma-knn-local": LocalGammaKNNClassifier(**seed),
+        "nlb": NLBClassifier(**seed),
+        "me2": ME2Classifier(**seed),
+        "projection": ProjectionBoostingClassifier(**seed),
+    }
+
+
+#: The names that AutoClassifier knows, in the order in which they are tried.
+CANDIDATE_NAMES = tuple(candidate_estimators(None, None))
