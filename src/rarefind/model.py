@@ -12,11 +12,12 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from rarefind._evidence import PERIODS, Evidence
 from rarefind._table_rules import as_read, table_rules
 from rarefind._typing import Array, Floats, Label, Table
 from rarefind.data import TableEncoder, check_target
 from rarefind.data._columns import LevelCodesPlan
-from rarefind.data._frames import as_frame
+from rarefind.data._frames import as_frame, entity_codes
 from rarefind.metrics import budget as checks_bought
 from rarefind.neighbors import GammaKNNClassifier
 from rarefind.rules import Condition, Reason, RuleSet
@@ -26,7 +27,6 @@ __all__ = ["TableModel"]
 
 # Levels of a set that a reason names; of more, it says how many.
 _LEVELS_SHOWN = 5
-_PERIODS = {"hour": "h", "day": "D", "week": "W", "month": "M"}
 
 
 class TableModel(BaseEstimator):
@@ -130,7 +130,7 @@ class TableModel(BaseEstimator):
         self.encoder_ = _encoder_for(estimator).set_params(drop=self._no_features()).fit(frame)
         if self.encoder_.level_outputs_:
             estimator.set_params(categorical_features=self.encoder_.level_outputs_)
-        groups = None if self.entity is None else _entity_codes(frame[self.entity])
+        groups = None if self.entity is None else entity_codes(frame[self.entity])
         labels = frame[self.target].to_numpy()
         data = Labelled.of(self._encode(frame), labels, groups, self.positive_)
         self.estimator_ = data.fit(estimator)
@@ -138,6 +138,7 @@ class TableModel(BaseEstimator):
         self.types_: dict[str, Any] = dict(frame.attrs.get("rarefind_types", {}))
         self.rows_, self.positives_ = len(frame), int((labels == self.positive_).sum())
         self._keep_known(frame, labels)
+        self.evidence_: Evidence | None = None
         return self
 
     def priority(self, table: Table) -> Floats:
@@ -432,8 +433,8 @@ class TableModel(BaseEstimator):
     def _periods(self, frame: pd.DataFrame, per: str | None) -> Any:
         if per is None:
             return np.zeros(len(frame), dtype=int)
-        if per not in _PERIODS:
-            raise ValueError(f"per= is one of {', '.join(_PERIODS)}, not {per!r}.")
+        if per not in PERIODS:
+            raise ValueError(f"per= is one of {', '.join(PERIODS)}, not {per!r}.")
         if self.time is None or self.time not in frame.columns:
             raise ValueError(f"per={per!r} needs the column with the time, and there is none.")
         if pd.api.types.is_numeric_dtype(frame[self.time]):
@@ -443,13 +444,13 @@ class TableModel(BaseEstimator):
             raise ValueError(f"{self.time} is missing in {int(times.isna().sum())} rows.")
         if times.dt.tz is not None:
             times = times.dt.tz_localize(None)
-        return times.dt.to_period(_PERIODS[per]).to_numpy()
+        return times.dt.to_period(PERIODS[per]).to_numpy()
 
     def _seen_before(self, frame: pd.DataFrame, found: pd.DataFrame, one_per: str | bool) -> Any:
         name = self.entity if one_per is True else one_per
         if not isinstance(name, str) or name not in frame.columns:
             raise ValueError(f"one_per={one_per!r} names no column of the table.")
-        entity = _entity_codes(frame[name])[found["position"]]
+        entity = entity_codes(frame[name])[found["position"]]
         return pd.DataFrame({"period": found["period"], "entity": entity}).duplicated()
 
     def _listed(
@@ -472,14 +473,6 @@ class TableModel(BaseEstimator):
         if reasons and len(rows):
             listed["reason"] = [str(reason) for reason in self.explain(rows)]
         return listed
-
-
-def _entity_codes(column: pd.Series[Any]) -> Array:
-    """Numbers for the entities; a row that does not say whose it is stands alone."""
-    codes = pd.factorize(column)[0].astype(np.int64)
-    nobody = codes < 0
-    codes[nobody] = -1 - np.arange(nobody.sum())
-    return codes
 
 
 def _encoder_for(estimator: Any) -> TableEncoder:

@@ -28,6 +28,7 @@ import xgboost
 
 import rarefind
 from rarefind._branches import Combination
+from rarefind._evidence import Evidence
 from rarefind._files import written_whole
 from rarefind.base import RareClassifier
 from rarefind.boosting import (
@@ -344,6 +345,7 @@ _SAVED: dict[type, tuple[_Take, _Make]] = {
             RecallAtLeast,
             AlertsAtMost,
             Unsaved,
+            Evidence,
         )
     },
 }

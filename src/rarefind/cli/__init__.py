@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
-import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from rarefind import __version__
+from rarefind.cli._compare import compare
+from rarefind.cli._config import settings
 from rarefind.cli._demo import demo
+from rarefind.cli._explain import explain
+from rarefind.cli._fit import fit
+from rarefind.cli._rank import rank
 from rarefind.cli._rules import app as rules
+from rarefind.cli._run import run
+from rarefind.cli._simulate import simulate
 
 app = typer.Typer(
     name="rarefind",
     help="Find the few that matter: rank rare positives to the top of a short list.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command()(demo)
+app.command(
+    epilog="Example: rarefind fit payments.csv --target fraud --time time --budget 200 "
+    "-o model.rarefind"
+)(fit)
+app.command(epilog="Example: rarefind rank model.rarefind today.csv --budget 200 -o list.csv")(rank)
+app.command(epilog="Example: rarefind explain model.rarefind today.csv --id 4711")(explain)
+app.command(epilog="Example: rarefind compare payments.csv --target fraud --budget 200")(compare)
+app.command(epilog="Example: rarefind simulate --days 90 --features -o payments.parquet")(simulate)
+app.command(epilog="Example: rarefind demo --budget 20")(demo)
 app.add_typer(rules, name="rules")
 
 
@@ -28,20 +42,25 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(
+    epilog="Examples: rarefind demo; rarefind fit payments.csv --target fraud --budget 200 "
+    "-o model.rarefind; rarefind rank model.rarefind today.csv --budget 200 -o list.csv"
+)
 def _rarefind(
+    context: typer.Context,
     version: Annotated[
         bool,
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
     ] = False,
+    config: Annotated[
+        Path | None,
+        typer.Option(help="File with options; by default rarefind.toml of this folder, if any."),
+    ] = None,
 ) -> None:
     """Find the few that matter: rank rare positives to the top of a short list."""
+    context.default_map = settings(config, context.command)
 
 
 def main() -> None:
     """Run the command line; bad input ends with one line and exit code 2."""
-    try:
-        app()
-    except (ValueError, OSError) as error:
-        print(f"rarefind: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
+    run(app)

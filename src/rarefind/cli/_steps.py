@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 
 @contextmanager
-def steps(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
+def steps(*, quiet: bool = False, verbose: bool = False) -> Iterator[Callable[[str], None]]:
     """Yield the function that names the next step; each ends with the seconds it took.
 
-    It all goes to standard error, so that what a command prints can be piped.
+    It all goes to standard error, so that what a command prints can be piped. Where that is no
+    terminal nothing is said, unless ``verbose``.
     """
-    if quiet:
+    if quiet or not (verbose or sys.stderr.isatty()):
         yield lambda what: None
         return
     from rich.console import Console
@@ -35,3 +37,39 @@ def steps(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
 
         yield say
         finish()
+
+
+@contextmanager
+def rows_bar(total: int | None, *, quiet: bool = False) -> Iterator[Callable[[int], None]]:
+    """Yield the function to call with the number of rows done; a bar with the time left.
+
+    Nothing is shown where standard error is no terminal, or before two seconds have passed.
+    """
+    if quiet or not sys.stderr.isatty():
+        yield lambda rows: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
+    bar = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
+    began, task = time.perf_counter(), bar.add_task("Ranking", total=total)
+
+    def advance(rows: int) -> None:
+        bar.advance(task, rows)
+        if not bar.live.is_started and time.perf_counter() - began > _PATIENCE:
+            bar.start()
+
+    try:
+        yield advance
+    finally:
+        bar.stop()
+
+
+_PATIENCE = 2.0  # seconds that nobody minds

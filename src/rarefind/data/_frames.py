@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 from sklearn.utils import check_array
 
-from rarefind._typing import Table
+from rarefind._typing import Array, Table
 from rarefind.data._types import from_arrow
 
 
@@ -54,3 +56,11 @@ def _refuse_duplicates(names: Iterable[str]) -> None:
             f"The table has more than one column named {', '.join(map(repr, twice))}: "
             "give each column a name of its own."
         )
+
+
+def entity_codes(column: pd.Series[Any]) -> Array:
+    """Numbers for the entities; a row that does not say whose it is stands alone."""
+    codes = pd.factorize(column)[0].astype(np.int64)
+    nobody = codes < 0
+    codes[nobody] = -1 - np.arange(nobody.sum())
+    return codes

@@ -1,0 +1,237 @@
+"""``rarefind compare``: all models on the same held-out rows."""
+
+from __future__ import annotations
+
+import json
+import time as clock
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from rarefind.cli import _options as options
+from rarefind.cli._inputs import (
+    labelled_table,
+    refuse_budget,
+    refuse_picture,
+    refuse_unknown_columns,
+    refuse_unknown_model,
+    seconds_of,
+)
+from rarefind.cli._options import MODEL_NAMES
+from rarefind.cli._rule_files import read_rules, refuse_output
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from rarefind._evidence import Bought, Evidence
+    from rarefind._looks import Looks
+    from rarefind.rules import RuleSet
+
+
+class Compared(NamedTuple):
+    """What one model's list of held-out rows is worth."""
+
+    name: str
+    evidence: Evidence
+    bought: Bought
+    average_precision: float
+    seconds: float
+
+
+def compare(
+    data: options.DataFile,
+    target: options.Target,
+    budget: options.Budget,
+    positive: options.Positive = None,
+    time: options.Time = None,
+    entity: options.Entity = None,
+    amount: options.Amount = None,
+    id: options.Id = None,
+    drop: options.Drop = None,
+    delay: options.Delay = None,
+    per: options.Per = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="|".join(MODEL_NAMES),
+            help="Model to compare; by default all but auto. Can be given more than once.",
+        ),
+    ] = None,
+    rules: Annotated[
+        Path | None, typer.Option(help="File of experts' rules, to stand beside the models.")
+    ] = None,
+    time_limit: options.TimeLimit = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="Where to draw the comparison: .svg, .png or .pdf.")
+    ] = None,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = None,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Rank the same held-out rows by all models, the best list first."""
+    began = clock.monotonic()
+    limit = None if time_limit is None else seconds_of(time_limit)
+    names = list(model or [name for name in MODEL_NAMES if name != "auto"])
+    for name in names:
+        refuse_unknown_model(name)
+    refuse_output(picture)
+    refuse_picture(picture)
+    refuse_budget(budget)
+    from rarefind._looks import planned, refuse_period
+    from rarefind.cli._steps import steps
+    from rarefind.model import TableModel
+
+    refuse_period(per, time)
+    with steps(quiet=quiet or as_json, verbose=verbose) as say:
+        say(f"Reading {data}")
+        table, label = labelled_table(data, target, positive)
+        kept_out = list(drop or [])
+        refuse_unknown_columns(table, [time, entity, amount, id, *kept_out])
+        refuse_budget(budget, len(table))
+        written = None if rules is None else read_rules(rules, table)
+        roles = {"time": time, "entity": entity, "amount": amount, "id": id, "drop": kept_out}
+        bare = TableModel(None, target, label, **roles)
+        looks = planned(bare, table, (table[target] == label).to_numpy(), delay, seed)
+        models = _models(names, bare, written, budget, seed, jobs, limit)
+        end = float("inf") if limit is None else began + limit
+        found, unfinished = _compared(models, table, looks, budget, per, end, say)
+    if not found:
+        raise ValueError("No model was done in time: give more time, or fewer models.")
+    if picture is not None:
+        from rarefind.cli._compare_picture import draw
+
+        draw(found, picture)
+    if as_json:
+        typer.echo(json.dumps(_for_machines(found, unfinished), indent=2))
+    else:
+        _print(found, unfinished)
+
+
+def _models(
+    names: list[str],
+    bare: Any,
+    rules: RuleSet | None,
+    budget: str,
+    seed: int,
+    jobs: int | None,
+    limit: float | None,
+) -> dict[str, Any]:
+    """Models of a table by name, and the rules as one of them."""
+    from sklearn.base import clone
+
+    from rarefind.auto import AutoClassifier
+    from rarefind.auto._candidates import named_estimators
+
+    cores = -1 if jobs is None else jobs
+    known: dict[str, Any] = dict(named_estimators(budget, seed, cores))
+    if "auto" in names:
+        share = "5m" if limit is None else limit / (2 * len(names))
+        known["auto"] = AutoClassifier(
+            budget=budget, time_limit=share, random_state=seed, n_jobs=cores
+        )
+    models = {name: clone(bare).set_params(estimator=known[name]) for name in names}
+    if rules is not None:
+        from rarefind.cli._rule_model import RuleModel
+
+        models["rules"] = RuleModel(rules, **bare.get_params(deep=False))
+    return models
+
+
+def _compared(
+    models: dict[str, Any],
+    table: pd.DataFrame,
+    looks: Looks,
+    budget: str,
+    per: str | None,
+    end: float,
+    say: Any,
+) -> tuple[list[Compared], list[str]]:
+    """What each model is worth, the best first, and those that were not done in time."""
+    from rarefind._deadline import OutOfTimeError, until
+    from rarefind._looks import PlainXGBoost, gathered
+
+    first = next(iter(models.values()))
+    plain = PlainXGBoost(first, table, (table[first.target] == first.positive).to_numpy())
+    found: list[Compared] = []
+    try:
+        for number, (name, model) in enumerate(models.items()):
+            start = clock.monotonic()
+
+            def said(what: str, name: str = name, number: int = number) -> None:
+                say(f"{name} ({number + 1} of {len(models)}): {what}")
+
+            try:
+                with until(end):
+                    evidence = gathered(
+                        model, table, looks, budget, per, said, plain=plain, ends=()
+                    )
+            except OutOfTimeError:
+                continue
+            if evidence is not None:
+                found.append(_worth(name, evidence, clock.monotonic() - start))
+    except KeyboardInterrupt:  # what is done is shown
+        say("Stopped")
+    if found:
+        found.append(_plain_worth(found[0].evidence))
+    found.sort(key=lambda each: (-each.bought.hits.value, -each.average_precision))
+    return found, [name for name in models if name not in {each.name for each in found}]
+
+
+def _worth(name: str, evidence: Evidence, seconds: float) -> Compared:
+    import numpy as np
+
+    from rarefind.metrics import average_precision
+
+    parts = [evidence.fold == fold for fold in np.unique(evidence.fold)]
+    precisions = [
+        average_precision(evidence.positive[rows], evidence.priority[rows])
+        for rows in parts
+        if evidence.positive[rows].any()
+    ]
+    return Compared(name, evidence, evidence.bought(), float(np.mean(precisions)), seconds)
+
+
+def _plain_worth(evidence: Evidence) -> Compared:
+    from dataclasses import replace
+
+    return _worth("plain XGBoost", replace(evidence, priority=evidence.plain), seconds=float("nan"))
+
+
+def _for_machines(found: list[Compared], unfinished: list[str]) -> dict[str, Any]:
+    from rarefind.cli._fit import bought_for_machines
+
+    return {
+        "models": [
+            {
+                "name": each.name,
+                "average_precision": each.average_precision,
+                "seconds": None if each.seconds != each.seconds else round(each.seconds, 3),
+                **bought_for_machines(each.evidence),
+            }
+            for each in found
+        ],
+        "not_done_in_time": unfinished,
+    }
+
+
+def _print(found: list[Compared], unfinished: list[str]) -> None:
+    from rarefind.cli._fit_words import measures
+    from rarefind.cli._tables import add_row, console_of, new_table
+
+    console, best = console_of(), found[0]
+    console.print(best.evidence.how, markup=False)
+    console.print(
+        f"What {best.bought.checks:,.0f} checks of {best.bought.rows:,.0f} rows find, with 95 % "
+        f"intervals; by chance {best.bought.random_hits:,.1f} hits:"
+    )
+    heads = ["hits", "of all positives", *(["amount"] if best.bought.amount else [])]
+    table = new_table("model", *heads, "average precision", "seconds")
+    for each in found:
+        seconds = "" if each.seconds != each.seconds else f"{each.seconds:.1f}"
+        add_row(table, each.name, *measures(each.bought), f"{each.average_precision:.3f}", seconds)
+    console.print(table)
+    if unfinished:
+        console.print(f"Not done in time: {', '.join(unfinished)}.", markup=False)

@@ -1,0 +1,68 @@
+"""Lists of several models in one picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from rarefind._evidence import Evidence
+    from rarefind._typing import Floats
+    from rarefind.cli._compare import Compared
+
+_CURVES = 5  # more would hide each other
+
+
+def draw(found: list[Compared], path: Path) -> None:
+    """Hits of each model with intervals, and what more checks would find by the best of them."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    from rarefind._files import written_whole
+
+    figure = Figure(figsize=(12, max(4.2, 1.6 + 0.34 * len(found))), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    _draw_hits(left, found)
+    _draw_curves(right, found)
+    kind = path.suffix[1:].lower()
+    with mpl.rc_context({"svg.hashsalt": "rarefind"}), written_whole(path) as part:
+        figure.savefig(part, format=kind, metadata={"Date": None} if kind == "svg" else None)
+
+
+def _draw_hits(ax: Any, found: list[Compared]) -> None:
+    from rarefind.plots._axes import MODEL_COLOURS, QUIET, tidy
+
+    places = np.arange(len(found))[::-1]
+    hits = [each.bought.hits for each in found]
+    values = np.array([h.value for h in hits])
+    spread = np.array([[h.value - h.low, h.high - h.value] for h in hits]).T.clip(0)
+    ax.errorbar(values, places, xerr=spread, fmt="o", color=MODEL_COLOURS[0], elinewidth=1)
+    ax.axvline(found[0].bought.random_hits, color=QUIET, linestyle=":", linewidth=1)
+    ax.set_yticks(places, [each.name for each in found])
+    ax.set_xlim(left=0)
+    ax.set_xlabel("Hits, with 95 % interval; dotted: by chance")
+    ax.set_title(f"What {found[0].bought.checks:,.0f} checks find")
+    tidy(ax)
+
+
+def _draw_curves(ax: Any, found: list[Compared]) -> None:
+    from rarefind.plots import BudgetCurveDisplay
+
+    for each in found[:_CURVES]:
+        BudgetCurveDisplay.from_predictions(
+            each.evidence.positive, within_folds(each.evidence), name=each.name, ax=ax
+        )
+    ax.set_title("What more checks of the held-out rows would find")
+
+
+def within_folds(evidence: Evidence) -> Floats:
+    """Places within each fold as scores: those of different models cannot be compared."""
+    from scipy.stats import rankdata
+
+    place = np.empty(evidence.priority.size)
+    for fold in np.unique(evidence.fold):
+        rows = evidence.fold == fold
+        place[rows] = rankdata(evidence.priority[rows]) / rows.sum()
+    return place

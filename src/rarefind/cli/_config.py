@@ -1,0 +1,71 @@
+"""``rarefind.toml``: options that need not be typed again."""
+
+from __future__ import annotations
+
+import tomllib
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+NAME = "rarefind.toml"
+
+
+def settings(path: Path | None, group: Any) -> dict[str, Any]:
+    """What the file says, as defaults of each command; nothing where there is no file.
+
+    Keys outside a section are for all commands that have such an option, keys in a section called
+    as a command for that one alone.
+    """
+    if path is None:
+        path = Path(NAME)
+        if not path.is_file():
+            return {}
+    whole = _read(path)
+    known = {name: _options(command) for name, command in group.commands.items()}
+    common = {key: value for key, value in whole.items() if not isinstance(value, dict)}
+    everywhere = {key for options in known.values() for key in options}
+    _refuse_unknown(path, common, everywhere, "")
+    sections = {key: value for key, value in whole.items() if isinstance(value, dict)}
+    _refuse_unknown(path, sections, set(known), "command ")
+    found = {}
+    for command, options in known.items():
+        own = sections.get(command, {})
+        _refuse_unknown(path, own, set(options), f"[{command}] ")
+        said = {**{k: v for k, v in common.items() if k in options}, **own}
+        found[command] = {options[key]: _value(value) for key, value in said.items()}
+    return found
+
+
+def _read(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise ValueError(f"There is no file {path}: check the name and the folder.")
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is no TOML: {error}.") from None
+
+
+def _options(command: Any) -> dict[str, str]:
+    """Names of the options as they are typed, and as the command calls them."""
+    return {
+        typed.removeprefix("--"): param.name
+        for param in command.params
+        if param.param_type_name == "option"
+        for typed in param.opts
+        if typed.startswith("--") and typed != "--help"
+    }
+
+
+def _refuse_unknown(path: Path, said: dict[str, Any], known: set[str], what: str) -> None:
+    for key in said:
+        if key not in known:
+            close = get_close_matches(key, sorted(known), n=1)
+            hint = f"did you mean {close[0]!r}?" if close else "take it out."
+            raise ValueError(f"{path} holds {what}{key!r}, which is no option: {hint}")
+
+
+def _value(value: Any) -> Any:
+    """As it would be typed: options read texts."""
+    if isinstance(value, list):
+        return [str(v) for v in value]
+    return value if isinstance(value, bool) else str(value)

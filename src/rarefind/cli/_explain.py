@@ -1,0 +1,156 @@
+"""``rarefind explain``: why one row stands where it stands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rarefind.cli import _options as options
+from rarefind.cli._inputs import open_model, refuse_picture
+from rarefind.cli._rule_files import refuse_output
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from rarefind.model import TableModel
+    from rarefind.rules import Reason
+
+
+def explain(
+    model: options.ModelFile,
+    data: options.DataFile,
+    id: Annotated[
+        str | None,
+        typer.Option(help="What the row is called, in the column that --id of fit named."),
+    ] = None,
+    row: Annotated[
+        int | None, typer.Option(min=0, help="Number of the row, from 0, as in the list of rank.")
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option(help="Where to draw the reason: .svg, .png or .pdf.")
+    ] = None,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Say the whole reason of one row, with the known cases it is like."""
+    if (id is None) == (row is None):
+        raise ValueError("Name one row: by --id, or by --row.")
+    refuse_output(picture)
+    refuse_picture(picture)
+    opened = open_model(model)
+    from rarefind.cli._steps import steps
+
+    with steps(quiet=quiet or as_json, verbose=verbose) as say:
+        say(f"Looking for the row in {data}")
+        found = _called(opened, data, id) if id is not None else _numbered(opened, data, row or 0)
+        say("Finding its reason")
+        one = _highest(opened, found)
+        reason = opened.explain(one)[0]
+    if picture is not None:
+        _draw(reason, picture)
+    said = _said(opened, one, reason)
+    if as_json:
+        typer.echo(json.dumps(said, indent=2))
+        return
+    if len(found) > 1 and not quiet:
+        typer.echo(f"{len(found)} rows are called {id}; this is the one that ranks highest.")
+    _print(said, reason)
+
+
+def _called(model: TableModel, data: Path, name: str) -> pd.DataFrame:
+    """All rows with that name; texts are compared, as they stand in the file."""
+    import pandas as pd
+
+    from rarefind.data import read_chunks
+
+    if model.id is None:
+        raise ValueError("The model knows no column with names of rows: use --row.")
+    parts = []
+    for chunk in read_chunks(data, like=model.types_):
+        if model.id not in chunk.columns:
+            raise ValueError(f"{data} has no column {model.id!r}, which names the rows: use --row.")
+        own = chunk[model.id]
+        same = own.astype(str) == name
+        if pd.api.types.is_numeric_dtype(own):
+            same |= own == pd.to_numeric(name, errors="coerce")
+        parts.append(chunk[same])
+    found = pd.concat([part for part in parts if len(part)] or parts[:1])
+    if not len(found):
+        raise ValueError(f"{data} has no row whose {model.id} is {name}.")
+    return found
+
+
+def _numbered(model: TableModel, data: Path, number: int) -> pd.DataFrame:
+    from rarefind.data import read_chunks
+
+    rows = 0
+    for chunk in read_chunks(data, like=model.types_):
+        if rows <= number < rows + len(chunk):
+            return chunk.loc[[number]]
+        rows += len(chunk)
+    raise ValueError(f"{data} has rows 0 to {rows - 1:,}, and no row {number:,}.")
+
+
+def _highest(model: TableModel, rows: pd.DataFrame) -> pd.DataFrame:
+    place = int(model.priority(rows).argmax())
+    return rows.iloc[[place]]
+
+
+def _draw(reason: Reason, path: Path) -> None:
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    from rarefind._files import written_whole
+    from rarefind.plots import ReasonDisplay
+
+    bars = max(1, len(ReasonDisplay(reason).values))
+    figure = Figure(figsize=(7.2, 1.3 + 0.36 * bars), layout="constrained")
+    ReasonDisplay(reason).plot(figure.add_subplot())
+    kind = path.suffix[1:].lower()
+    with mpl.rc_context({"svg.hashsalt": "rarefind"}), written_whole(path) as part:
+        undated = {"Date": None} if kind == "svg" else None
+        figure.savefig(part, format=kind, metadata=undated, dpi=150)
+
+
+def _said(model: TableModel, row: pd.DataFrame, reason: Reason) -> dict[str, Any]:
+    """All that is known of the row, as plain values."""
+    column = list(model.classes_).index(model.positive_)
+    named = [name for name in (model.id, model.entity, model.time, model.amount) if name]
+    return {
+        "row": int(row.index[0]),
+        **{name: str(row[name].iloc[0]) for name in named if name in row.columns},
+        "score": float(reason.score),
+        "probability": float(model.predict_proba(row)[0, column]),
+        "above": reason.rank_in_reference,
+        "alert": bool(model.predict(row)[0] == model.positive_),
+        "because": [
+            {"column": c.feature, "text": str(c), "weight": float(c.weight)} for c in reason.because
+        ],
+        "similar": [
+            {"row": s.row, "name": s.name, "distance": float(s.distance)} for s in reason.similar
+        ],
+        "contributions": {name: float(v) for name, v in reason.contributions.items()},
+        "reason": str(reason),
+    }
+
+
+def _print(said: dict[str, Any], reason: Reason) -> None:
+    from rarefind.cli._tables import console_of
+    from rarefind.rules._reason import heading
+
+    console = console_of()
+    lines = [
+        f"Row {said['row']}: {heading(reason)[0].lower()}{heading(reason)[1:]}; chance "
+        f"{100 * said['probability']:.1f} %, {'an' if said['alert'] else 'no'} alert by the "
+        "model's threshold.",
+        "",
+        reason.bars() or "No condition speaks for it.",
+    ]
+    if reason.similar:
+        lines += ["", "Most like these known positives:", *(f"  {s}" for s in reason.similar)]
+    for line in lines:
+        console.print(line, markup=False, soft_wrap=True)

@@ -1,0 +1,206 @@
+"""``rarefind fit``: from a file with labels to a model, and what a budget buys with it."""
+
+from __future__ import annotations
+
+import json
+import time as clock
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rarefind.cli import _options as options
+from rarefind.cli._fit_words import print_fitted
+from rarefind.cli._inputs import (
+    labelled_table,
+    refuse_budget,
+    refuse_unknown_columns,
+    refuse_unknown_model,
+    seconds_of,
+)
+from rarefind.cli._options import MODEL_NAMES
+from rarefind.cli._rule_files import refuse_output
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from rarefind._evidence import Evidence
+    from rarefind._looks import Looks
+    from rarefind.data import TableProfile
+    from rarefind.model import TableModel
+
+# Kept back of a time limit: for writing the file and saying what was found.
+_KEPT_BACK, _KEPT_BACK_SHARE = 1.0, 0.05
+# Of each share of the time, what is left for encoding the table and for the plain XGBoost.
+_OVERHEAD_SHARE = 0.15
+
+
+def fit(
+    data: options.DataFile,
+    target: options.Target,
+    budget: options.Budget,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the model.")],
+    positive: options.Positive = None,
+    time: options.Time = None,
+    entity: options.Entity = None,
+    amount: options.Amount = None,
+    id: options.Id = None,
+    drop: options.Drop = None,
+    delay: options.Delay = None,
+    per: options.Per = None,
+    model: Annotated[
+        str, typer.Option(metavar="|".join(MODEL_NAMES), help="What learns; auto tries them all.")
+    ] = "auto",
+    time_limit: options.TimeLimit = None,
+    trials: options.Trials = None,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = None,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Learn from a file with labels, and say what a budget of checks buys."""
+    began = clock.monotonic()
+    limit = _limit(model, time_limit, trials)
+    refuse_output(output)
+    refuse_budget(budget)
+    from rarefind._looks import planned, refuse_period
+    from rarefind.cli._steps import steps
+    from rarefind.data import profile_table
+    from rarefind.persistence import save
+
+    refuse_period(per, time)
+    with steps(quiet=quiet or as_json, verbose=verbose) as say:
+        say(f"Reading {data}")
+        table, label = labelled_table(data, target, positive)
+        kept_out = list(drop or [])
+        refuse_unknown_columns(table, [time, entity, amount, id, *kept_out])
+        refuse_budget(budget, len(table))
+        ours = _unfitted(target, label, time, entity, amount, id, kept_out)
+        looks = planned(ours, table, (table[target] == label).to_numpy(), delay, seed)
+        say(f"Looking through {len(table):,} rows")
+        away = [name for name in (time, entity, id, *kept_out) if name is not None]
+        profile = profile_table(table, target, label, ignore=away)
+        checks = _whole_budget(budget, per, looks, len(table))
+        ours.estimator = _estimator(model, checks, seed, jobs, trials)
+        fitted, evidence = _learned(ours, table, looks, budget, per, limit, began, say)
+        fitted.evidence_ = evidence
+        say(f"Writing {output}")
+        save(fitted, output)
+    if as_json:
+        typer.echo(json.dumps(_for_machines(fitted, profile, evidence, output), indent=2))
+    else:
+        print_fitted(fitted, profile, evidence, output, budget, verbose=verbose)
+
+
+def _limit(model: str, time_limit: str | None, trials: int | None) -> float | None:
+    """Seconds to take; None where there is no limit."""
+    refuse_unknown_model(model)
+    if trials is not None and (model != "auto" or time_limit is not None):
+        raise ValueError("The option --trials is for --model auto, instead of --time-limit.")
+    if time_limit is not None:
+        return seconds_of(time_limit)
+    return seconds_of("5m") if model == "auto" and trials is None else None
+
+
+def _unfitted(
+    target: str,
+    positive: Any,
+    time: str | None,
+    entity: str | None,
+    amount: str | None,
+    id: str | None,
+    drop: list[str],
+) -> TableModel:
+    from rarefind.model import TableModel
+
+    return TableModel(
+        None, target, positive, time=time, entity=entity, amount=amount, id=id, drop=drop
+    )
+
+
+def _whole_budget(budget: str, per: str | None, looks: Looks, rows: int) -> float | str:
+    """The budget as one for all rows: of a budget a day, the share that all days make."""
+    if per is None or budget.strip().endswith("%"):
+        return budget
+    import pandas as pd
+
+    from rarefind._evidence import PERIODS
+
+    periods = pd.DatetimeIndex(looks.time).to_period(PERIODS[per]).nunique()
+    checks = float(budget) * periods if float(budget) >= 1 else float(budget) * rows
+    return f"{100 * min(1.0, checks / rows):.6f}%"
+
+
+def _estimator(
+    name: str, budget: float | str, seed: int, jobs: int | None, trials: int | None
+) -> Any:
+    from rarefind.auto import AutoClassifier
+    from rarefind.auto._candidates import named_estimators
+
+    jobs = -1 if jobs is None else jobs
+    if name == "auto":
+        return AutoClassifier(
+            budget=budget, time_limit=None, trials=trials, random_state=seed, n_jobs=jobs
+        )
+    return named_estimators(budget, seed, jobs)[name]
+
+
+def _learned(
+    ours: TableModel,
+    table: pd.DataFrame,
+    looks: Looks,
+    budget: str,
+    per: str | None,
+    limit: float | None,
+    began: float,
+    say: Any,
+) -> tuple[TableModel, Evidence | None]:
+    """The model on all rows, then the same with rows held out, all within the time limit."""
+    from sklearn.base import clone
+
+    from rarefind._deadline import OutOfTimeError, until
+    from rarefind._looks import gathered
+
+    searches = "time_limit" in ours.estimator.get_params() and limit is not None
+    end = float("inf") if limit is None else began + limit * (1 - _KEPT_BACK_SHARE) - _KEPT_BACK
+    left = max(1.0, end - clock.monotonic())
+    if searches:
+        share = left / (1 + len(looks.parts)) * (1 - _OVERHEAD_SHARE)
+        ours.estimator.set_params(time_limit=share)
+    say(f"Learning from {len(table):,} rows")
+    try:
+        with until(end):
+            fitted = clone(ours).fit(table)
+    except OutOfTimeError:
+        raise ValueError(
+            "The model was not done in time, so nothing was written: give it more time, or leave "
+            "the choice to --model auto, which always ends in time."
+        ) from None
+    with until(end):
+        evidence = gathered(ours, table, looks, budget, per, say)
+    return fitted, evidence
+
+
+def _for_machines(
+    model: TableModel, profile: TableProfile, evidence: Evidence | None, output: Path
+) -> dict[str, Any]:
+    board = getattr(model.estimator_, "leaderboard_", None)
+    return {
+        "model": str(output),
+        "estimator": type(model.estimator_).__name__,
+        "profile": profile.to_dict(),
+        "bought": None if evidence is None else bought_for_machines(evidence),
+        "leaderboard": None if board is None else json.loads(board.to_json(orient="records")),
+        "card": json.loads(json.dumps(model.card(), default=str)),
+    }
+
+
+def bought_for_machines(evidence: Evidence) -> dict[str, Any]:
+    """What the budget buys, as plain values."""
+    found = evidence.bought()
+    plain = {
+        name: value._asdict() if hasattr(value, "_asdict") else value
+        for name, value in found._asdict().items()
+    }
+    return {"how": evidence.how, "budget": evidence.budget, "per": evidence.per, **plain}

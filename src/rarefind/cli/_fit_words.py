@@ -1,0 +1,94 @@
+"""What ``rarefind fit`` says to people."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rarefind.cli._tables import add_row, console_of, new_table
+
+if TYPE_CHECKING:
+    from rarefind._evidence import Bought, Evidence
+    from rarefind.data import TableProfile
+    from rarefind.metrics import Interval
+    from rarefind.model import TableModel
+
+
+def print_fitted(
+    model: TableModel,
+    profile: TableProfile,
+    evidence: Evidence | None,
+    output: Path,
+    budget: str,
+    *,
+    verbose: bool,
+) -> None:
+    """Profile, what the budget buys, and what to do next."""
+    console = console_of()
+    for line in profile.lines():
+        console.print(line, markup=False)
+    console.print()
+    if evidence is None:
+        console.print(
+            "There was no time to hold rows out, so nobody knows what the budget buys: give more "
+            "time, or look at the list itself.",
+        )
+    else:
+        _print_bought(model, evidence)
+    board = getattr(model.estimator_, "leaderboard_", None)
+    if verbose and board is not None:
+        console.print(board.to_string(index=False), markup=False)
+    console.print(
+        f"The model is in {output}. Rank a file with: rarefind rank {output} FILE "
+        f"--budget {budget} -o list.csv",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+def _print_bought(model: TableModel, evidence: Evidence) -> None:
+    console, found = console_of(), evidence.bought()
+    console.print(evidence.how, markup=False)
+    each = "" if evidence.per is None else f", {evidence.budget} each {evidence.per},"
+    heads = ["hits", "of all positives", *(["amount"] if found.amount else [])]
+    table = new_table("list by", *heads)
+    add_row(table, _name(model), *measures(found))
+    empty = [""] * (len(heads) - 1)
+    add_row(table, "a plain XGBoost", f"{found.plain_hits:,.1f}", *empty)
+    add_row(table, "chance", f"{found.random_hits:,.1f}", *empty)
+    console.print(
+        f"What {found.checks:,.0f} checks{each} of {found.rows:,.0f} rows buy, with 95 % intervals:"
+    )
+    console.print(table)
+    console.print()
+    console.print(verdict(found), markup=False)
+
+
+def verdict(found: Bought) -> str:
+    """Whether the list is better than chance, and than that of a plain XGBoost."""
+    if found.hits.low <= found.random_hits:
+        return "This list may be no better than one drawn at random: do not rely on it."
+    ahead = found.plain_ahead
+    if ahead.low > 0:
+        return f"That is {ahead.value:,.1f} hits more than by a plain XGBoost, beyond chance."
+    if ahead.high < 0:
+        return f"A plain XGBoost finds {-ahead.value:,.1f} more, beyond chance: try other models."
+    return "Between this list and that of a plain XGBoost chance could decide."
+
+
+def measures(found: Bought) -> list[str]:
+    """Hits, share of all positives and amount, with their intervals."""
+    share = found.share_found
+    percent = f"{100 * share.value:.0f} % ({100 * share.low:.0f}–{100 * share.high:.0f})"
+    money = [] if found.amount is None else [_spread(found.amount, 0)]
+    return [_spread(found.hits, 1), percent, *money]
+
+
+def _spread(interval: Interval, digits: int) -> str:
+    return f"{interval.value:,.{digits}f} ({interval.low:,.{digits}f}–{interval.high:,.{digits}f})"
+
+
+def _name(model: TableModel) -> str:
+    name = type(model.estimator_).__name__.removesuffix("Classifier")
+    best = getattr(model.estimator_, "best_name_", None)
+    return f"rarefind ({name}{f': {best}' if best else ''})"

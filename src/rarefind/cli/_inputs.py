@@ -1,0 +1,109 @@
+"""Opening what a command is given, and refusing it in one sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rarefind.cli._options import MODEL_NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import pandas as pd
+
+    from rarefind.model import TableModel
+
+_FEWEST_POSITIVES = 5
+PICTURES = (".svg", ".png", ".pdf")
+
+
+def open_model(path: Path) -> TableModel:
+    """The model of a table in a file; what is none is told before anything is imported."""
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder: name a model file.")
+    if not path.exists():
+        raise ValueError(f"There is no file {path}: check the name and the folder.")
+    with path.open("rb") as file:
+        if not file.read(1):
+            raise ValueError(f"{path} is empty, so it is no rarefind model file.")
+    from rarefind.model import TableModel
+    from rarefind.persistence import load
+
+    model = load(path)
+    if not isinstance(model, TableModel):
+        raise ValueError(
+            f"{path} holds a {type(model).__name__} without its table's columns: "
+            "fit it by `rarefind fit`, or as a TableModel."
+        )
+    return model
+
+
+def labelled_table(data: Path, target: str, positive: str | None) -> tuple[pd.DataFrame, Any]:
+    """A table to learn from, and the label to be found in it."""
+    from rarefind.data import check_target, read_table
+
+    table = read_table(data)
+    label = check_target(table, target, positive)
+    found = int((table[target] == label).sum())
+    if min(found, len(table) - found) < _FEWEST_POSITIVES:
+        which = "positives" if found < _FEWEST_POSITIVES else "rows that are not positive"
+        raise ValueError(
+            f"{data} has {min(found, len(table) - found)} {which} ({target} = {label}): learning "
+            f"needs at least {_FEWEST_POSITIVES}."
+        )
+    return table, label
+
+
+def refuse_unknown_columns(table: pd.DataFrame, names: Iterable[str | None]) -> None:
+    """Refuse names of columns that a table has not, with the nearest that it has."""
+    from rarefind.data._target import refuse_unknown
+
+    for name in names:
+        if name is not None:
+            refuse_unknown(table, name)
+
+
+def refuse_unknown_model(name: str) -> None:
+    """Refuse a name of no model, with the nearest that there is."""
+    if name in MODEL_NAMES:
+        return
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, MODEL_NAMES, n=1)
+    hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(MODEL_NAMES)}."
+    raise ValueError(f"There is no model {name!r}: {hint}")
+
+
+def refuse_budget(budget: str, rows: int | None = None) -> None:
+    """Refuse what is no number of checks, none, or more than there are rows."""
+    from rarefind.metrics._inputs import budget_share
+
+    if budget.strip() in ("0", "0%"):
+        raise ValueError("A budget of 0 checks buys nothing: give the checks that you can afford.")
+    if budget_share(budget) is None and rows is not None and float(budget) > rows:
+        raise ValueError(
+            f"The budget of {float(budget):,.0f} checks is larger than the file, which has "
+            f"{rows:,} rows."
+        )
+
+
+def refuse_picture(path: Path | None) -> None:
+    """Refuse a picture of a kind that is not drawn."""
+    if path is not None and path.suffix.lower() not in PICTURES:
+        raise ValueError(
+            f"{path} should end in {', '.join(PICTURES)}: pictures are of these kinds."
+        )
+
+
+def seconds_of(length: str) -> float:
+    """A length of time such as 90s, 5m or 1h in seconds."""
+    units = {"s": 1, "m": 60, "h": 3600}
+    text = length.strip().lower()
+    try:
+        found = float(text[:-1]) * units[text[-1]] if text[-1:] in units else float(text)
+    except ValueError:
+        found = 0.0
+    if not 0 < found < float("inf"):
+        raise ValueError(f"A time limit is written as 90s, 5m or 1h, not {length!r}.")
+    return found

@@ -1,0 +1,109 @@
+"""``rarefind rank``: the rows of a file to check first, each with its reason."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rarefind.cli import _options as options
+from rarefind.cli._inputs import open_model, refuse_budget
+from rarefind.cli._rule_files import refuse_output
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from rarefind.model import TableModel
+
+_KINDS = (".csv", ".parquet", ".json")
+_SHOWN_REASONS = 3
+
+
+def rank(
+    model: options.ModelFile,
+    data: options.DataFile,
+    budget: options.Budget,
+    per: options.Per = None,
+    one_per: Annotated[
+        str | None, typer.Option(help="Column of which each value is listed once (in a period).")
+    ] = None,
+    reasons: Annotated[
+        bool, typer.Option("--reasons/--no-reasons", help="Say why each row is on the list.")
+    ] = True,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Where to write: .csv, .parquet or .json; else it is shown."
+        ),
+    ] = None,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """List the rows of a file to check first, with score, chance and reason."""
+    refuse_output(output)
+    if output is not None and output.suffix.lower() not in _KINDS:
+        raise ValueError(f"{output} should end in {', '.join(_KINDS)}: lists are of these kinds.")
+    refuse_budget(budget)
+    opened = open_model(model)
+    from rarefind._ranking import rank_file, rows_of
+    from rarefind.cli._steps import rows_bar, steps
+
+    with steps(quiet=quiet or as_json, verbose=verbose) as say:
+        say(f"Opening {data}")
+        rows = rows_of(data)
+        refuse_budget(budget, rows)
+    with rows_bar(rows, quiet=quiet or as_json) as advance:
+        listed = rank_file(
+            opened, data, budget, per=per, one_per=one_per, reasons=reasons, on_rows=advance
+        )
+    listed.insert(1, "row", listed.index)
+    if output is not None:
+        _write(listed, output)
+    if as_json:
+        typer.echo(json.dumps({"list": records(listed), "checks": len(listed)}, indent=2))
+    elif output is None:
+        _print(listed, opened)
+    elif not quiet:
+        typer.echo(f"{len(listed):,} rows to check are in {output}.")
+
+
+def records(listed: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a list as plain values."""
+    text = listed.to_json(orient="records", date_format="iso", double_precision=15)
+    return list(json.loads(text))
+
+
+def _write(listed: pd.DataFrame, output: Path) -> None:
+    from rarefind._files import written_whole
+
+    kind = output.suffix.lower()
+    with written_whole(output) as part:
+        if kind == ".csv":
+            listed.to_csv(part, index=False)
+        elif kind == ".parquet":
+            listed.to_parquet(part, index=False)
+        else:
+            part.write_text(json.dumps(records(listed), indent=2), encoding="utf-8")
+
+
+def _print(listed: pd.DataFrame, model: TableModel) -> None:
+    """The list for a terminal: what names a row, its chance, and why."""
+    from rarefind.cli._tables import add_row, console_of, new_table
+
+    console = console_of()
+    hidden = {"rank", "priority", "probability", "reason"}
+    named = [name for name in listed.columns if name not in hidden]
+    table = new_table("rank", *named, "chance", "because")
+    for row in listed.to_dict("records"):
+        texts = [_text(row[name]) for name in named]
+        why = str(row.get("reason", ""))
+        because = why.partition("because ")[2] or why
+        add_row(table, str(row["rank"]), *texts, f"{100 * row['probability']:.1f} %", because)
+    console.print(table)
+
+
+def _text(value: Any) -> str:
+    return f"{value:,.2f}" if isinstance(value, float) else str(value)

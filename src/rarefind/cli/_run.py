@@ -1,0 +1,73 @@
+"""How a command ends: well, by a mistake told in one line, or by Ctrl-C."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import warnings
+from typing import Any
+
+import typer
+
+# Typer may bring a click of its own, so its errors are met through Typer.
+_UsageError: Any = typer.BadParameter.__base__
+_CommandError: Any = _UsageError.__base__
+
+_WORDS = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EACCES: "you may not read or write it",
+    errno.EPERM: "you may not read or write it",
+    errno.EROFS: "the disk can only be read",
+    errno.ENOENT: "there is no such file or folder",
+    errno.ENOTDIR: "a part of its path is no folder",
+    errno.EISDIR: "it is a folder",
+    errno.ENAMETOOLONG: "the name is too long",
+    errno.EFBIG: "it would be too large",
+    errno.EIO: "the disk does not answer",
+}
+
+
+def run(app: typer.Typer) -> None:
+    """Run a command line; bad input ends with one line and exit code 2."""
+    warnings.showwarning = _note
+    try:
+        code = app(standalone_mode=False)
+    except _CommandError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            error.show()
+            raise SystemExit(2) from None
+        _end(error.format_message())
+    except (typer.Abort, KeyboardInterrupt):
+        print("rarefind: Stopped; no file was left half-written.", file=sys.stderr)
+        raise SystemExit(130) from None
+    except BrokenPipeError:  # whoever read the output has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(0) from None
+    except OSError as error:
+        _end(_in_words(error))
+    except (ValueError, MemoryError) as error:
+        _end(str(error) or "There is not enough memory: give fewer rows or columns.")
+    raise SystemExit(code if isinstance(code, int) else 0)
+
+
+def _end(sentence: str) -> None:
+    print(f"rarefind: {sentence}", file=sys.stderr)
+    raise SystemExit(2) from None
+
+
+def _in_words(error: OSError) -> str:
+    """What the system says of a file, as a sentence that names it."""
+    if error.errno is None:
+        return str(error)
+    reason = _WORDS.get(error.errno, error.strerror or "it cannot be read or written")
+    # Files are written under a temporary name: the one that was asked for is behind the dash.
+    name = os.fspath(error.filename) if isinstance(error.filename, str | os.PathLike) else ""
+    return f"{name}: {reason}." if name else f"A file cannot be read or written: {reason}."
+
+
+def _note(message: Any, category: type[Warning], *where: Any, **more: Any) -> None:
+    """A warning as one line; those for programmers are left out."""
+    if issubclass(category, UserWarning) and not issubclass(category, FutureWarning):
+        print(f"rarefind: note: {message}", file=sys.stderr)

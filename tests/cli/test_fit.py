@@ -1,0 +1,100 @@
+"""From a file to a model, and what a budget buys with it."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from rarefind import load
+
+
+def test_machines_get_the_profile_and_what_the_budget_buys(files):
+    found = files.fitted
+    known = pd.read_csv(files.known)
+    assert found["estimator"] == "GammaKNNClassifier"
+    assert found["profile"]["rows"] == len(known)
+    assert found["profile"]["positives"] == (known["false"] == "yes").sum()
+    bought = found["bought"]
+    assert bought["checks"] == 20
+    assert bought["rows"] == pytest.approx(len(known) / 4, abs=15)
+    assert bought["random_hits"] < bought["hits"]["low"] <= bought["hits"]["value"] <= 20
+    assert 0 < bought["share_found"]["value"] <= 1
+    assert bought["amount"]["value"] > 0
+    assert "the last 2" in bought["how"]
+
+
+def test_the_model_holds_what_it_was_fitted_with(files):
+    model = load(files.model)
+    assert (model.target, model.positive_, model.time) == ("false", "yes", "day")
+    assert (model.entity, model.amount, model.id) == ("customer", "amount", "claim")
+    assert model.evidence_.bought().hits.value == files.fitted["bought"]["hits"]["value"]
+    assert model.encoder_.columns_ == ["amount", "region", "age"]
+    assert [path.name for path in files.folder.iterdir() if path.name.startswith(".")] == []
+
+
+def test_people_are_told_what_to_expect_and_what_to_do_next(rarefind, files, tmp_path):
+    model = tmp_path / "conditions.rarefind"
+    result = rarefind(
+        *("fit", files.known, "--target", "false", "--drop", "claim", "--drop", "day"),
+        *("--budget", "5%", "--model", "conditions", "-v", "-o", model),
+    )
+    assert result.returncode == 0, result.stderr
+    assert "900 rows" in result.stdout
+    assert "Held out at random: 5 of 5 folds of the rows." in result.stdout
+    assert "What 45 checks of 900 rows buy" in result.stdout
+    assert "plain XGBoost" in result.stdout
+    assert f"rarefind rank {model} FILE" in result.stdout
+    assert "Learning from 900 rows" in result.stderr, "with -v progress is said anywhere"
+    assert load(model).drop == ["claim", "day"]
+
+
+def test_a_day_has_its_own_budget(rarefind, files, tmp_path):
+    result = rarefind(
+        *("fit", files.known, "--target", "false", "--time", "day", "--budget", "2"),
+        *("--per", "day", "--delay", "3D", "--model", "gamma-knn", "--json"),
+        *("-o", tmp_path / "model.rarefind"),
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == ""
+    bought = json.loads(result.stdout)["bought"]
+    assert bought["checks"] == 2 * 15, "the last quarter of sixty days"
+    assert "3 days" in bought["how"]
+
+
+def test_a_leak_is_named(rarefind, files, tmp_path):
+    table = pd.read_csv(files.known)
+    table["paid_back"] = (table["false"] == "yes") * 100.0 + table["amount"] / 1e6
+    table.to_csv(tmp_path / "leak.csv", index=False)
+    result = rarefind(
+        *("fit", tmp_path / "leak.csv", "--target", "false", "--budget", "20", "--id", "claim"),
+        *("--model", "gamma-knn", "-o", tmp_path / "model.rarefind"),
+    )
+    assert result.returncode == 0, result.stderr
+    assert "paid_back alone gives average precision" in result.stdout
+    assert "--drop paid_back" in result.stdout
+
+
+def test_trials_give_the_same_list_on_any_number_of_cores(rarefind, files, tmp_path):
+    lists = []
+    for jobs in (1, 2):
+        model, listed = tmp_path / f"{jobs}.rarefind", tmp_path / f"{jobs}.csv"
+        fitted = rarefind(
+            *("fit", files.known, "--target", "false", "--id", "claim", "--drop", "day"),
+            *("--budget", "20", "--trials", "2", "--jobs", jobs, "-q", "-o", model),
+        )
+        assert fitted.returncode == 0, fitted.stderr
+        assert rarefind("rank", model, files.new, "--budget", "20", "-o", listed).returncode == 0
+        lists.append(listed.read_text())
+    assert lists[0] == lists[1]
+
+
+def test_a_time_limit_is_kept(rarefind, files, tmp_path):
+    result = rarefind(
+        *("fit", files.known, "--target", "false", "--time", "day", "--id", "claim"),
+        *("--budget", "20", "--time-limit", "12s", "--json", "-o", tmp_path / "model.rarefind"),
+    )
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert found["estimator"] == "AutoClassifier"
+    assert found["leaderboard"]
+    assert found["bought"]["hits"]["value"] > found["bought"]["random_hits"]

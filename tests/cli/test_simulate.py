@@ -1,0 +1,27 @@
+"""Made-up payments in a file."""
+
+import json
+
+import pandas as pd
+
+from rarefind.data import simulate_transactions
+
+SMALL = ("--customers", "100", "--days", "20")
+
+
+def test_the_file_holds_what_the_library_makes(rarefind, tmp_path):
+    result = rarefind("simulate", *SMALL, "--seed", "3", "--json", "-o", tmp_path / "p.parquet")
+    assert result.returncode == 0, result.stderr
+    found, table = json.loads(result.stdout), pd.read_parquet(tmp_path / "p.parquet")
+    expected = simulate_transactions(100, 200, 20, random_state=3).drop(columns="fraud_kind")
+    pd.testing.assert_frame_equal(table, expected, check_dtype=False)
+    assert found["rows"] == len(expected)
+    assert found["positives"] == expected["fraud"].sum()
+
+
+def test_features_are_added(rarefind, tmp_path):
+    result = rarefind("simulate", *SMALL, "--features", "-o", tmp_path / "p.csv")
+    assert result.returncode == 0, result.stderr
+    table = pd.read_csv(tmp_path / "p.csv")
+    assert {"customer", "fraud", "amount", "customer_mean_7D", "terminal_mean_1D"} <= set(table)
+    assert table.columns.is_unique
