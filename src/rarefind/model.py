@@ -12,13 +12,13 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from rarefind._evidence import PERIODS, Evidence
+from rarefind._evidence import Evidence
+from rarefind._ranking import Chunks, Wanted, rank_chunks
 from rarefind._table_rules import as_read, table_rules
 from rarefind._typing import Array, Floats, Label, Table
 from rarefind.data import TableEncoder, check_target
 from rarefind.data._columns import LevelCodesPlan
 from rarefind.data._frames import as_frame, entity_codes
-from rarefind.metrics import budget as checks_bought
 from rarefind.neighbors import GammaKNNClassifier
 from rarefind.rules import Condition, Reason, RuleSet
 from rarefind.selection._labelled import Labelled
@@ -200,30 +200,53 @@ class TableModel(BaseEstimator):
             Indexed as the table: ``rank``, the period, ``id``, ``entity``, ``time`` and ``amount``
             where the model knows them, ``priority``, ``probability``, ``reason``.
         """
+        return self.rank_chunks([table], budget, per=per, one_per=one_per, reasons=reasons)
+
+    def rank_chunks(
+        self,
+        chunks: Chunks,
+        budget: int | float | str,
+        *,
+        rows: int | None = None,
+        per: str | None = None,
+        one_per: str | bool | None = None,
+        reasons: bool = True,
+    ) -> pd.DataFrame:
+        """List the rows to check first of a table that comes in pieces, and may be a large one.
+
+        The list is that of :meth:`rank` for all pieces together; a piece at a time is in memory,
+        and the rows that may come on the list.
+
+        Parameters
+        ----------
+        chunks : iterable of tables, or a function that returns one
+            The pieces, such as :func:`rarefind.data.read_chunks` gives. A share of rows that are
+            not counted yet takes two passes: a list, or a function that opens the pieces anew.
+        budget : int, float or str
+            As in :meth:`rank`.
+        rows : int, default=None
+            Rows of all pieces together; of use for a share of them without ``per``.
+        per, one_per, reasons
+            As in :meth:`rank`.
+
+        Returns
+        -------
+        DataFrame
+            As from :meth:`rank`. Rows of pieces without an index are counted from 0.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from rarefind import TableModel
+        >>> from rarefind.neighbors import GammaKNNClassifier
+        >>> table = pd.DataFrame({"amount": [9, 12, 250, 11, 240, 13], "fraud": [0, 0, 1, 0, 1, 0]})
+        >>> model = TableModel(GammaKNNClassifier(k=1), target="fraud").fit(table)
+        >>> pieces = [table[:2], table[2:4], table[4:]]
+        >>> model.rank_chunks(pieces, 2, reasons=False).index.tolist()
+        [2, 4]
+        """
         self._fitted()
-        frame = as_frame(table)
-        checks_bought(budget, max(1, len(frame)))  # a mistake is told also where nothing is to do
-        if not len(frame):
-            return pd.DataFrame(columns=["rank", "priority", "probability"])
-        encoded = self._encode(frame)
-        found = pd.DataFrame(
-            {
-                "priority": self.estimator_.priority(encoded),
-                "period": self._periods(frame, per),
-                "position": np.arange(len(frame)),
-            }
-        )
-        found = found.sort_values(["period", "priority"], ascending=[True, False], kind="stable")
-        share_of = found.groupby("period")["priority"].transform("size")
-        if one_per:
-            found = found[~self._seen_before(frame, found, one_per)]
-        place = found.groupby("period").cumcount() + 1
-        allowed = share_of.loc[found.index].map(lambda rows: checks_bought(budget, rows))
-        chosen = found[place <= allowed]
-        column = list(self.classes_).index(self.positive_)
-        chance = self.estimator_.predict_proba(encoded.iloc[chosen["position"]])[:, column]
-        chosen = chosen.assign(probability=chance)
-        return self._listed(frame, chosen, place.loc[chosen.index], per, reasons)
+        return rank_chunks(self, chunks, Wanted(budget, per, one_per), rows, reasons)
 
     def rules(self) -> RuleSet:
         """The conditions of a model that is a list of them, in the table's columns and units.
@@ -429,50 +452,6 @@ class TableModel(BaseEstimator):
         if own == known:
             return f"{column} {own}"
         return f"{column} {own} ≈ {known}" if _is_number(own) and _is_number(known) else ""
-
-    def _periods(self, frame: pd.DataFrame, per: str | None) -> Any:
-        if per is None:
-            return np.zeros(len(frame), dtype=int)
-        if per not in PERIODS:
-            raise ValueError(f"per= is one of {', '.join(PERIODS)}, not {per!r}.")
-        if self.time is None or self.time not in frame.columns:
-            raise ValueError(f"per={per!r} needs the column with the time, and there is none.")
-        if pd.api.types.is_numeric_dtype(frame[self.time]):
-            raise ValueError(f"{self.time} holds numbers; turn it into dates (pandas.to_datetime).")
-        times = pd.to_datetime(frame[self.time])
-        if times.isna().any():
-            raise ValueError(f"{self.time} is missing in {int(times.isna().sum())} rows.")
-        if times.dt.tz is not None:
-            times = times.dt.tz_localize(None)
-        return times.dt.to_period(PERIODS[per]).to_numpy()
-
-    def _seen_before(self, frame: pd.DataFrame, found: pd.DataFrame, one_per: str | bool) -> Any:
-        name = self.entity if one_per is True else one_per
-        if not isinstance(name, str) or name not in frame.columns:
-            raise ValueError(f"one_per={one_per!r} names no column of the table.")
-        entity = entity_codes(frame[name])[found["position"]]
-        return pd.DataFrame({"period": found["period"], "entity": entity}).duplicated()
-
-    def _listed(
-        self,
-        frame: pd.DataFrame,
-        chosen: pd.DataFrame,
-        rank: pd.Series[int],
-        per: str | None,
-        reasons: bool,
-    ) -> pd.DataFrame:
-        rows = frame.iloc[chosen["position"]]
-        listed = pd.DataFrame({"rank": rank.to_numpy()}, index=rows.index)
-        if per is not None:
-            listed[per] = chosen["period"].astype(str).to_numpy()
-        for name in (self.id, self.entity, self.time, self.amount):
-            if name is not None and name in rows.columns:
-                listed[name] = rows[name]
-        listed["priority"] = chosen["priority"].to_numpy()
-        listed["probability"] = chosen["probability"].to_numpy()
-        if reasons and len(rows):
-            listed["reason"] = [str(reason) for reason in self.explain(rows)]
-        return listed
 
 
 def _encoder_for(estimator: Any) -> TableEncoder:

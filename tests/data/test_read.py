@@ -287,6 +287,23 @@ def test_types_come_from_the_first_piece_unless_given(tmp_path):
     assert [piece["a"].iloc[0] for piece in read_chunks(path, 1, text)] == ["1", "2.5", "none"]
 
 
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.arrow", "stream.arrow", "t.dat"])
+def test_pieces_of_some_columns(tmp_path, name):
+    if name == "t.dat":
+        path, columns = write(tmp_path, name, KEEL), ["Colour", "Size"]
+    elif name == "t.csv":
+        path, columns = write(tmp_path, name, "a;b;c\n1;x;2\n;y;3\n5;;4\n"), ["b", "a"]
+    else:
+        path = mixed_file(tmp_path, name)
+        columns = list(read_table(path).columns[[3, 0]])
+    whole = read_table(path)
+    pieces = list(read_chunks(path, 2, like=whole, columns=columns))
+    assert [piece.index.tolist() for piece in pieces] == [[0, 1], [2]]
+    pd.testing.assert_frame_equal(pd.concat(pieces), whole[columns], check_dtype=False)
+    with pytest.raises(ValueError, match="has no columns 'other', 'than': add them"):
+        read_chunks(path, columns=[columns[0], "other", "than"])
+
+
 # Mistakes --------------------------------------------------------------------------------------
 
 

@@ -48,14 +48,11 @@ def rank(
         raise ValueError(f"{output} should end in {', '.join(_KINDS)}: lists are of these kinds.")
     refuse_budget(budget)
     opened = open_model(model)
-    from rarefind._ranking import rank_file, rows_of
-    from rarefind.cli._steps import rows_bar, steps
+    from rarefind._rank_file import rank_file
+    from rarefind.cli._steps import rows_bar
+    from rarefind.data._read import file_rows
 
-    with steps(quiet=quiet or as_json, verbose=verbose) as say:
-        say(f"Opening {data}")
-        rows = rows_of(data)
-        refuse_budget(budget, rows)
-    with rows_bar(rows, quiet=quiet or as_json) as advance:
+    with rows_bar(file_rows(data), quiet=quiet or as_json) as advance:
         listed = rank_file(
             opened, data, budget, per=per, one_per=one_per, reasons=reasons, on_rows=advance
         )

@@ -32,8 +32,11 @@ class Layout:
     names: list[str]
     header_lines: int
 
-    def rows(self) -> Iterator[Any]:
-        """Record batches of text, as the file has them; a ragged row is an error."""
+    def rows(self, columns: list[str] | None = None) -> Iterator[Any]:
+        """Record batches of text, as the file has them; a ragged row is an error.
+
+        Of some columns only, in their order, if they are named.
+        """
         options = {
             "read_options": pa.csv.ReadOptions(
                 column_names=self.names,
@@ -43,7 +46,9 @@ class Layout:
             ),
             "parse_options": pa.csv.ParseOptions(delimiter=self.separator, newlines_in_values=True),
             "convert_options": pa.csv.ConvertOptions(
-                column_types=dict.fromkeys(self.names, pa.string()), strings_can_be_null=False
+                column_types=dict.fromkeys(self.names, pa.string()),
+                strings_can_be_null=False,
+                include_columns=columns,
             ),
         }
         try:

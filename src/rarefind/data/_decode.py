@@ -12,7 +12,15 @@ from pandas.api import types as pt
 
 from rarefind._typing import Array, Floats
 from rarefind.data._dates import date_format
-from rarefind.data._types import FALSE_WORDS, TRUE_WORDS, Text, clean, convert, convert_fitting
+from rarefind.data._types import (
+    FALSE_WORDS,
+    TRUE_WORDS,
+    OtherTypeError,
+    Text,
+    clean,
+    convert,
+    convert_fitting,
+)
 
 _NESTED = (list, tuple, dict, set, np.ndarray)
 
@@ -69,7 +77,7 @@ def booleans(column: pd.Series[Any], written: str | None) -> Floats:
         column = column.map(float, na_action="ignore")
     values = column.to_numpy(dtype=np.float64, na_value=np.nan)
     if not np.isin(values[~np.isnan(values)], (0, 1)).all():
-        raise _changed(column, "true and false", "other numbers")
+        raise _changed(column.where(~np.isin(values, (0, 1))), "true and false", "other numbers")
     return values
 
 
@@ -126,7 +134,8 @@ def _converted(column: pd.Series[Any], written: str | None, kind: str) -> pd.Ser
     Where it was of the type itself, it is a mistake.
     """
     text, name = texts(column), str(column.name)
-    read = convert_fitting(text, written) if written else convert(text, kind, name)
+    first_row = _first_row(column)
+    read = convert_fitting(text, written) if written else convert(text, kind, name, first_row)
     return read.rename(name)
 
 
@@ -156,7 +165,18 @@ def _text(value: Hashable) -> str:
 
 
 def _changed(column: pd.Series[Any], before: str, now: str) -> ValueError:
-    return ValueError(
-        f"Column {column.name!r} held {before} at fit and holds {now} now: "
-        "correct the column or fit again."
+    row = int(column.notna().to_numpy().argmax())
+    value = column.iloc[row]
+    return OtherTypeError(
+        f"Column {column.name!r} held {before} at fit and holds {now} now, such as {value}: "
+        "correct the column or fit again.",
+        str(column.name),
+        before,
+        value,
+        _first_row(column) + row,
     )
+
+
+def _first_row(column: pd.Series[Any]) -> int:
+    """The number of the first row, from 1; a piece of a file counts the rows of the file."""
+    return int(column.index[0]) + 1 if isinstance(column.index, pd.RangeIndex) else 1

@@ -11,8 +11,8 @@ import pandas as pd
 import pyarrow as pa
 from sklearn.utils import check_array
 
-from rarefind._typing import Array, Table
-from rarefind.data._types import from_arrow
+from rarefind._typing import Array, Ints, Table
+from rarefind.data._types import from_arrow, without_views
 
 
 def as_frame(table: Table) -> pd.DataFrame:
@@ -42,6 +42,39 @@ def has_names(table: Table) -> bool:
     if isinstance(table, pd.DataFrame):
         return all(isinstance(name, str) for name in table.columns)
     return _is_arrow(table)
+
+
+def as_piece(table: Table, start: int) -> pd.DataFrame | Any:
+    """A piece of a larger table, in pandas or Arrow: what has no index is counted from ``start``.
+
+    Columnar tables stay in Arrow, which can be read without a copy of it all.
+    """
+    if isinstance(table, pd.DataFrame):
+        return as_frame(table)
+    if _is_arrow(table):
+        table = table.to_arrow() if hasattr(table, "to_arrow") else pa.table(table)
+        _refuse_duplicates(table.column_names)
+        return without_views(table)
+    frame = as_frame(table)
+    return frame.set_axis(pd.RangeIndex(start, start + len(frame)), axis=0)
+
+
+def column_names(piece: pd.DataFrame | Any) -> list[str]:
+    """Names of the columns of a piece."""
+    return list(piece.columns if isinstance(piece, pd.DataFrame) else piece.column_names)
+
+
+def part_of(
+    piece: pd.DataFrame | Any, columns: list[str], rows: Ints | None = None, start: int = 0
+) -> pd.DataFrame:
+    """Some columns and rows of a piece, in pandas."""
+    if isinstance(piece, pd.DataFrame):
+        part = piece[columns]
+        return part if rows is None else part.iloc[rows]
+    part = piece.select(columns)
+    if rows is None:
+        return from_arrow(part)
+    return from_arrow(part.take(rows)).set_axis(rows + start, axis=0)
 
 
 def _is_arrow(table: Table) -> bool:

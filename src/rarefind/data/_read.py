@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
@@ -19,6 +22,8 @@ from rarefind.data._types import TYPES, Types, clean, convert, from_arrow, infer
 _TEXT = (".csv", ".tsv", ".tab", ".psv", ".txt")
 _PARQUET = (".parquet", ".pq")
 _ARROW = (".arrow", ".feather", ".ipc")
+# Where a piece in Arrow keeps the number of rows before it.
+_START = b"rarefind_start"
 _NO_ROWS = "{} has a header but no rows: add the rows, or name another file."
 
 
@@ -75,7 +80,10 @@ def read_table(
 
 
 def read_chunks(
-    path: str | Path, rows: int = 100_000, like: pd.DataFrame | Types | None = None
+    path: str | Path,
+    rows: int = 100_000,
+    like: pd.DataFrame | Types | None = None,
+    columns: Sequence[str] | None = None,
 ) -> Iterator[pd.DataFrame]:
     """Read a table piece by piece: a file larger than memory.
 
@@ -88,6 +96,8 @@ def read_chunks(
     like : DataFrame or dict, default=None
         As in :func:`read_table`; by default the types are those of the first piece, and a later
         value that does not fit is an error that names it.
+    columns : sequence of str, default=None
+        The columns to read, in this order; all by default. Of columnar files no others are touched.
 
     Yields
     ------
@@ -105,29 +115,94 @@ def read_chunks(
     ...     [len(part) for part in read_chunks(path, rows=2)]
     [2, 1]
     """
+    pieces = read_pieces(path, rows, like, columns)
+    return (as_read(piece, like) for piece in pieces)
+
+
+def read_pieces(
+    path: str | Path,
+    rows: int,
+    like: pd.DataFrame | Types | None = None,
+    columns: Sequence[str] | None = None,
+    levels: Sequence[str] = (),
+) -> Iterator[pd.DataFrame | Any]:
+    """As :func:`read_chunks`, with columnar files still in Arrow: see :func:`as_read`.
+
+    Columns of text named by ``levels`` come as levels and their codes where that is faster.
+    """
     if rows < 1:
         raise ValueError(f"A piece needs at least one row, and rows={rows}.")
     path = _existing(path)
-    return _chunks(path, rows, _types(like))
+    if columns is not None:
+        _refuse_absent(path, columns)
+    return _pieces(path, rows, _types(like), None if columns is None else list(columns), levels)
 
 
-def _chunks(path: Path, rows: int, types: Types) -> Iterator[pd.DataFrame]:
-    pieces: Iterator[pd.DataFrame]
-    if path.suffix.lower() == ".dat":
+def as_read(piece: pd.DataFrame | Any, like: pd.DataFrame | Types | None) -> pd.DataFrame:
+    """A piece in pandas."""
+    if isinstance(piece, pd.DataFrame):
+        return piece
+    frame = _as_number(from_arrow(piece), _types(like))
+    start = int(piece.schema.metadata[_START])
+    return frame.set_axis(pd.RangeIndex(start, start + len(frame)), axis=0)
+
+
+def file_columns(path: str | Path) -> list[str]:
+    """Names of the columns of a file."""
+    path = _existing(path)
+    if _kind(path) in _TEXT:
+        return _csv.layout(path).names
+    if _kind(path) == ".dat":
+        return list(_read_keel(path, {}).columns)
+    with _opened(path) as file:
+        return [name for name in file.names if not name.startswith("__index_level_")]
+
+
+def file_rows(path: str | Path) -> int | None:
+    """Rows of a file where it says so itself; None where they have to be counted."""
+    path = _existing(path)
+    if _kind(path) not in _PARQUET + _ARROW:
+        return None
+    with _opened(path) as file:
+        return file.rows
+
+
+def _pieces(
+    path: Path, rows: int, types: Types, columns: list[str] | None, levels: Sequence[str]
+) -> Iterator[pd.DataFrame | Any]:
+    if _kind(path) == ".dat":
         whole = _read_keel(path, types)
-        pieces = (whole.iloc[i : i + rows] for i in range(0, len(whole), rows))
+        whole = whole if columns is None else whole[columns]
+        pieces: Iterator[Any] = (whole.iloc[i : i + rows] for i in range(0, len(whole), rows))
     elif _kind(path) in _TEXT:
-        pieces = _text_pieces(_csv.layout(path), rows, types)
+        pieces = _text_pieces(_csv.layout(path), rows, types, columns)
     else:
-        tables = _sliced(_batches(path), rows)
-        pieces = (_as_number(from_arrow(table), types) for table in tables)
+        tables = _sliced(_batches(path, rows, columns, levels), rows)
+        pieces = (_with_fractions(table, types) for table in tables)
     start = 0
     for piece in pieces:
-        piece.index = pd.RangeIndex(start, start + len(piece))
+        if isinstance(piece, pd.DataFrame):
+            piece.index = pd.RangeIndex(start, start + len(piece))
+        else:
+            piece = piece.replace_schema_metadata({_START: str(start)})
         start += len(piece)
         yield piece
     if start == 0:
         raise ValueError(_NO_ROWS.format(path))
+
+
+def _refuse_absent(path: Path, columns: Sequence[str]) -> None:
+    names = file_columns(path)
+    absent = [name for name in columns if name not in names]
+    if not absent:
+        return
+    close = get_close_matches(str(absent[0]), names, n=1)
+    hint = f" (did you mean {close[0]!r}?)" if close else ""
+    what = "column" if len(absent) == 1 else "columns"
+    raise ValueError(
+        f"{path} has no {what} {', '.join(map(repr, absent))}{hint}: add "
+        f"{'it' if len(absent) == 1 else 'them'}, empty where nothing is known."
+    )
 
 
 def _existing(path: str | Path) -> Path:
@@ -137,6 +212,8 @@ def _existing(path: str | Path) -> Path:
     if not path.exists():
         raise FileNotFoundError(f"There is no file {path}: check the name and the folder.")
     _reader(path)
+    if not os.access(path, os.R_OK):
+        raise PermissionError(f"{path} may not be read: ask its owner for the right to.")
     if path.stat().st_size == 0:
         raise ValueError(f"{path} is empty: it needs a line of column names and rows below it.")
     return path
@@ -172,9 +249,11 @@ def _read_text(path: Path, types: Types) -> pd.DataFrame:
     return _typed(pa.Table.from_batches(batches, schema), types)
 
 
-def _text_pieces(written: _csv.Layout, rows: int, types: Types) -> Iterator[pd.DataFrame]:
+def _text_pieces(
+    written: _csv.Layout, rows: int, types: Types, columns: list[str] | None
+) -> Iterator[pd.DataFrame]:
     first_row = 1
-    for table in _sliced(written.rows(), rows):
+    for table in _sliced(written.rows(columns), rows):
         piece = _typed(table, types, first_row)
         types = piece.attrs[TYPES]
         first_row += len(piece)
@@ -203,6 +282,14 @@ def _as_number(frame: pd.DataFrame, types: Types) -> pd.DataFrame:
     return frame
 
 
+def _with_fractions(table: Any, types: Types) -> Any:
+    """The same as of :func:`_as_number`, of an Arrow table."""
+    for i, field in enumerate(table.schema):
+        if types.get(field.name) == "number" and pa.types.is_integer(field.type):
+            table = table.set_column(i, field.name, table.column(i).cast(pa.float64(), safe=False))
+    return table
+
+
 def _read_arrow(path: Path, types: Types) -> pd.DataFrame:
     batches = list(_batches(path))
     if not batches:
@@ -210,10 +297,33 @@ def _read_arrow(path: Path, types: Types) -> pd.DataFrame:
     return _as_number(from_arrow(pa.Table.from_batches(batches)), types)
 
 
-def _batches(path: Path) -> Iterator[Any]:
+class _Opened(NamedTuple):
+    """A columnar file: its columns, its rows if it says how many, and batches of them."""
+
+    names: list[str]
+    rows: int | None
+    batches: Callable[[int, list[str] | None], Iterator[Any]]
+
+
+def _batches(
+    path: Path,
+    rows: int = 1 << 16,
+    columns: list[str] | None = None,
+    levels: Sequence[str] = (),
+) -> Iterator[Any]:
     """Record batches of a Parquet or Arrow file."""
+    with _opened(path, levels) as file:
+        for batch in file.batches(rows, columns):
+            yield batch if columns is None else batch.select(columns)
+
+
+@contextmanager
+def _opened(path: Path, levels: Sequence[str] = ()) -> Iterator[_Opened]:
+    open_file = _parquet(path, levels) if _kind(path) in _PARQUET else _arrow(path)
     try:
-        yield from _parquet(path) if _kind(path) in _PARQUET else _arrow(path)
+        with open_file as file:
+            _csv.refuse_duplicates(path, file.names)
+            yield file
     except (pa.ArrowInvalid, OSError) as error:
         reason = str(error).splitlines()[0].rstrip(".")
         raise ValueError(
@@ -221,23 +331,32 @@ def _batches(path: Path) -> Iterator[Any]:
         ) from None
 
 
-def _parquet(path: Path) -> Iterator[Any]:
-    with pa.parquet.ParquetFile(path) as file:
-        _csv.refuse_duplicates(path, file.schema_arrow.names)
-        yield from file.iter_batches()
+@contextmanager
+def _parquet(path: Path, levels: Sequence[str]) -> Iterator[_Opened]:
+    # Through a buffer: a group of rows may be larger than memory, and is read whole without it.
+    with pa.parquet.ParquetFile(path, read_dictionary=list(levels), buffer_size=1 << 16) as file:
+        yield _Opened(
+            file.schema_arrow.names,
+            file.metadata.num_rows,
+            lambda rows, columns: file.iter_batches(rows, columns=columns),
+        )
 
 
-def _arrow(path: Path) -> Iterator[Any]:
+@contextmanager
+def _arrow(path: Path) -> Iterator[_Opened]:
     with pa.memory_map(str(path)) as file:
         # The same endings are in use for files and for streams.
         is_file = file.read(6) == b"ARROW1"
         file.seek(0)
         opened = pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)
-        _csv.refuse_duplicates(path, opened.schema.names)
         if is_file:
-            yield from (opened.get_batch(i) for i in range(opened.num_record_batches))
+            batches = range(opened.num_record_batches)
+            rows = sum(opened.get_batch(i).num_rows for i in batches)
+            yield _Opened(
+                opened.schema.names, rows, lambda *_: (opened.get_batch(i) for i in batches)
+            )
         else:
-            yield from opened
+            yield _Opened(opened.schema.names, None, lambda *_: iter(opened))
 
 
 def _sliced(batches: Iterator[Any], rows: int) -> Iterator[Any]:

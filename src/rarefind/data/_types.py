@@ -35,6 +35,12 @@ MISSING_WORDS = (
     "None",
     "NaT",
 )
+_PLURAL = {
+    "number": "numbers",
+    "number,": "numbers",
+    "integer": "numbers",
+    "boolean": "true and false",
+}
 TRUE_WORDS = ("true", "yes")
 FALSE_WORDS = ("false", "no")
 
@@ -45,6 +51,14 @@ _WHOLE_OR_THOUSANDS = r"^[+-]?\d+$|^[+-]?\d{1,3}(,\d{3})+$"
 # Post codes, accounts: no number is written with a zero first, or beyond what 64 bits hold.
 _CODE = r"^[+-]?0\d|^[+-]?\d{19,}$"
 _GLANCE = 100
+
+
+class OtherTypeError(ValueError):
+    """A value of another type than the others of its column; ``row`` is counted from 1."""
+
+    def __init__(self, text: str, column: str, expected: str, value: Any, row: int) -> None:
+        super().__init__(text)
+        self.column, self.expected, self.value, self.row = column, expected, value, row
 
 
 def clean(text: Text) -> Text:
@@ -73,9 +87,14 @@ def convert(text: Text, kind: str, column: str, first_row: int = 1) -> pd.Series
     fits = _fits(text, kind)
     if not _all(fits):
         row = pc.index(fits, False).as_py()
-        raise ValueError(
-            f"Column {column!r} holds {text[row].as_py()!r} in row {first_row + row}, where the "
-            f"other values are of type {kind}: correct it, or let the types be found anew."
+        value, row = text[row].as_py(), first_row + row
+        raise OtherTypeError(
+            f"Column {column!r} holds {value!r} in row {row}, where the other values are of type "
+            f"{kind}: correct it, or let the types be found anew.",
+            column,
+            _PLURAL.get(kind, "dates"),
+            value,
+            row,
         )
     return _read_as(text, kind)
 
@@ -108,6 +127,15 @@ def from_arrow(table: Any) -> pd.DataFrame:
         if pa.types.is_boolean(field.type) and table.column(i).null_count:
             frame[field.name] = frame[field.name].astype("boolean")
     return frame
+
+
+def without_views(table: Any) -> Any:
+    """An Arrow table with plain text: of polars' views Arrow cannot take some rows."""
+    for i, field in enumerate(table.schema):
+        # The name, as Arrow 16 has no test of its own.
+        if str(field.type) == "string_view":
+            table = table.set_column(i, field.name, table.column(i).cast(pa.large_string()))
+    return table
 
 
 def _signed_codes(levels: Any) -> Any:
