@@ -1,6 +1,7 @@
 """Getting tables in."""
 
 from rarefind.data._bins import PositiveAwareBinner
+from rarefind.data._drift import DriftCounter, DriftReference
 from rarefind.data._encoder import TableEncoder
 from rarefind.data._features import transaction_features
 from rarefind.data._keel import list_keel, load_keel
@@ -11,6 +12,8 @@ from rarefind.data._simulate import simulate_transactions
 from rarefind.data._target import check_target
 
 __all__ = [
+    "DriftCounter",
+    "DriftReference",
     "Leak",
     "PositiveAwareBinner",
     "TableEncoder",

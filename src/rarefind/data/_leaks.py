@@ -92,8 +92,8 @@ def _ap_of_numbers(values: Floats, rows: Rows) -> float:
     new = np.append(values[1:known] != values[: max(known - 1, 0)], True)[:known]
     tied = np.append(0, np.cumsum(new))[:-1] if known else np.empty(0, dtype=np.intp)
     tied = np.append(tied, np.full(values.size - known, new.sum()))
-    hits, misses = (np.bincount(tied, weights=mask) for mask in (positive, ~positive))
-    misses *= rows.weight
+    hits = np.bincount(tied, weights=positive)
+    misses = np.bincount(tied, weights=~positive * rows.weight)
     groups = int(new.sum())
     low_first, high_first = np.arange(hits.size), np.arange(hits.size)
     high_first[:groups] = high_first[:groups][::-1]
