@@ -16,7 +16,7 @@ from rarefind._evidence import Evidence
 from rarefind._ranking import Chunks, Wanted, rank_chunks
 from rarefind._table_rules import as_read, table_rules
 from rarefind._typing import Array, Floats, Label, Table
-from rarefind.data import TableEncoder, check_target
+from rarefind.data import DriftReference, TableEncoder, check_target
 from rarefind.data._columns import LevelCodesPlan
 from rarefind.data._frames import as_frame, entity_codes
 from rarefind.neighbors import GammaKNNClassifier
@@ -61,6 +61,8 @@ class TableModel(BaseEstimator):
     types_ : dict
         The types of the columns as :func:`rarefind.data.read_table` found them, to read further
         files by (``like=``); empty for a table that was not read by it.
+    drift_reference_ : DriftReference
+        How the columns were spread, to compare later files with; no rows, and no rare levels.
 
     Examples
     --------
@@ -137,6 +139,7 @@ class TableModel(BaseEstimator):
         self.classes_ = np.asarray(self.estimator_.classes_)
         self.types_: dict[str, Any] = dict(frame.attrs.get("rarefind_types", {}))
         self.rows_, self.positives_ = len(frame), int((labels == self.positive_).sum())
+        self.drift_reference_ = DriftReference.of(frame, self.encoder_.columns_)
         self._keep_known(frame, labels)
         self.evidence_: Evidence | None = None
         return self

@@ -57,7 +57,8 @@ from rarefind.conditions import ConditionClassifier, RuleListClassifier
 from rarefind.conditions._listed import Listed
 from rarefind.conditions._matrix import Branches
 from rarefind.conditions._measures import Measures
-from rarefind.data import PositiveAwareBinner, TableEncoder
+from rarefind.data import DriftReference, PositiveAwareBinner, TableEncoder
+from rarefind.data._column_reference import ColumnReference
 from rarefind.distances import MLFP
 from rarefind.metrics import AlertsAtMost, Cost, FBeta, RecallAtLeast
 from rarefind.model import TableModel
@@ -326,6 +327,8 @@ _SAVED: dict[type, tuple[_Take, _Make]] = {
             Calibration,
             BetaCalibration,
             Reference,
+            DriftReference,
+            ColumnReference,
             Coding,
             Projection,
             Combination,

@@ -1,22 +1,29 @@
 """Getting tables in."""
 
 from rarefind.data._bins import PositiveAwareBinner
+from rarefind.data._drift import DriftCounter, DriftReference
 from rarefind.data._encoder import TableEncoder
 from rarefind.data._features import transaction_features
 from rarefind.data._keel import list_keel, load_keel
+from rarefind.data._profile import Leak, TableProfile, profile_table
 from rarefind.data._published import list_published, load_published
 from rarefind.data._read import read_chunks, read_table
 from rarefind.data._simulate import simulate_transactions
 from rarefind.data._target import check_target
 
 __all__ = [
+    "DriftCounter",
+    "DriftReference",
+    "Leak",
     "PositiveAwareBinner",
     "TableEncoder",
+    "TableProfile",
     "check_target",
     "list_keel",
     "list_published",
     "load_keel",
     "load_published",
+    "profile_table",
     "read_chunks",
     "read_table",
     "simulate_transactions",

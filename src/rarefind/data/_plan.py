@@ -46,11 +46,7 @@ class Settings:
 
 def learn(column: pd.Series[Any], settings: Settings) -> Plan:
     """The plan of a column, or `UninformativeError`."""
-    if column.isna().all():
-        raise UninformativeError("all missing")
-    kind, written = _decode.kind_of(column), None
-    if kind == "text" and not isinstance(column.dtype, pd.CategoricalDtype):
-        kind, written = _kind_of_text(_decode.texts(column))
+    kind, written = kind_and_form(column)
     if kind == "number":
         return _number(column, settings, written)
     if kind == "boolean":
@@ -58,6 +54,16 @@ def learn(column: pd.Series[Any], settings: Settings) -> Plan:
     if kind == "date":
         return _date(column, settings, written)
     return _levels(column, settings)
+
+
+def kind_and_form(column: pd.Series[Any]) -> tuple[str, str | None]:
+    """What a column holds, and how it is written where it is text; or `UninformativeError`."""
+    if column.isna().all():
+        raise UninformativeError("all missing")
+    kind = _decode.kind_of(column)
+    if kind == "text" and not isinstance(column.dtype, pd.CategoricalDtype):
+        return _kind_of_text(_decode.texts(column))
+    return kind, None
 
 
 def _kind_of_text(text: Text) -> tuple[str, str | None]:

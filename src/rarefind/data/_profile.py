@@ -1,0 +1,242 @@
+"""What a table holds before anything is learned from it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow.compute as pc
+
+from rarefind._typing import Array, Floats, Ints, Label, Table
+from rarefind.data import _decode
+from rarefind.data._frames import as_frame
+from rarefind.data._leaks import LeakSearch
+from rarefind.data._plan import UninformativeError, kind_and_form
+from rarefind.data._target import check_target
+
+_NAMED = 5
+# Below, values that all differ are no names: a few rows differ anyway.
+_FEW_ROWS = 30
+
+
+@dataclass(frozen=True)
+class Leak:
+    """A column that alone gives an average precision near 1.
+
+    Attributes
+    ----------
+    column : str
+        Its name.
+    average_precision : float
+        Of the rows ranked by this column alone, by rules learned on half of them for the other.
+    """
+
+    column: str
+    average_precision: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.column} alone gives average precision {self.average_precision:.3f}: a "
+            f"suspected leak; leave it out with --drop {shlex.quote(self.column)} if it is not "
+            "known when the list is made."
+        )
+
+
+@dataclass(frozen=True)
+class TableProfile:
+    """What :func:`profile_table` found; as text, the few sentences worth reading.
+
+    Attributes
+    ----------
+    rows : int
+        Rows of the table.
+    positives : int or None
+        Positives among them, where a target was named.
+    columns : DataFrame
+        A row a column, without the target: ``column``, ``kind`` (number, text, boolean or date),
+        ``missing`` (share), ``values`` (different ones) and ``note`` (``"all missing"``, ``"one
+        value"``, ``"different in every row"`` or empty).
+    leaks : list of Leak
+        Suspected leaks, the worst first.
+    """
+
+    rows: int
+    positives: int | None
+    columns: pd.DataFrame
+    leaks: list[Leak] = field(default_factory=list)
+
+    def lines(self) -> list[str]:
+        """The sentences that a person should read before a fit."""
+        said = [f"{self.rows:,} rows."]
+        if self.positives is not None:
+            share = 100 * self.positives / self.rows
+            percent = f"{share:.1f}" if share >= 0.1 else f"{share:.2g}"
+            said = [f"{self.rows:,} rows, {self.positives:,} positives ({percent} %)."]
+        partly = self.columns[self.columns["missing"].between(0, 1, inclusive="neither")]
+        partly = partly.sort_values("missing", ascending=False, kind="stable")
+        holes = [
+            f"{name} ({_percent(share)})"
+            for name, share in zip(partly["column"], partly["missing"], strict=True)
+        ]
+        said += _counted(holes, "has holes", "have holes")
+        for note, one, many in (
+            ("all missing", "is all missing", "are all missing"),
+            ("one value", "has one value", "have one value"),
+            ("different in every row", "is different in every row", "are different in every row"),
+        ):
+            noted = self.columns.loc[self.columns["note"] == note, "column"]
+            said += _counted([str(name) for name in noted], one, many)
+        return said + [str(leak) for leak in self.leaks]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+
+def profile_table(
+    table: Table,
+    target: str | None = None,
+    positive: Label = None,
+    *,
+    ignore: Collection[str] = (),
+) -> TableProfile:
+    """Count rows, positives and holes, and name columns that say nothing or too much.
+
+    Parameters
+    ----------
+    table : DataFrame of pandas or polars, or Arrow table
+        The rows.
+    target : str, default=None
+        The column with the labels; without it there are no positives and no leaks.
+    positive : label, default=None
+        The label that matters, as in :func:`check_target`.
+    ignore : collection of str, default=()
+        Columns not to look at, such as names, times and those that no model will use.
+
+    Returns
+    -------
+    TableProfile
+
+    Notes
+    -----
+    A column is a suspected leak if it alone gives an average precision of 0.95 or more, far above
+    the share of positives. Numbers and dates are ranked from high to low, from low to high, and by
+    the share of positives in bins, text by that of its levels; bins and levels are ranked by one
+    half of the rows and judged by the other, both ways, and a hole is a value like others. A column
+    is judged by a sample of the rows first, and by all of them if it passes. With fewer than five
+    positives, or so few rows that one of the columns may have that order by chance, none is named.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> from rarefind.data import profile_table
+    >>> fraud = np.arange(1000) % 50 == 0
+    >>> table = pd.DataFrame({
+    ...     "amount": np.arange(1000) % 97, "paid_back": np.where(fraud, 1.0, np.nan),
+    ...     "fraud": fraud})
+    >>> print(profile_table(table, "fraud", ignore=["amount"]))
+    1,000 rows, 20 positives (2.0 %).
+    1 column has holes: paid_back (98 %).
+    paid_back alone gives average precision 1.000: a suspected leak; leave it out with
+    --drop paid_back if it is not known when the list is made.
+    """
+    frame = as_frame(table)
+    is_positive = None
+    if target is not None:
+        label = check_target(frame, target, positive)
+        is_positive = (frame[target] == label).to_numpy(dtype=bool)
+    names = [name for name in frame.columns if name != target and name not in ignore]
+    search = None if is_positive is None else LeakSearch(is_positive, len(names))
+    looked = [_look(frame[name], search) for name in names]
+    leaks = [
+        Leak(str(name), ap) for name, (_, ap) in zip(names, looked, strict=True) if ap is not None
+    ]
+    described = [{"column": str(n), **found} for n, (found, _) in zip(names, looked, strict=True)]
+    return TableProfile(
+        rows=len(frame),
+        positives=None if is_positive is None else int(is_positive.sum()),
+        columns=pd.DataFrame(described, columns=["column", "kind", "missing", "values", "note"]),
+        leaks=sorted(leaks, key=lambda leak: -leak.average_precision),
+    )
+
+
+def _look(column: pd.Series[Any], search: LeakSearch | None) -> tuple[dict[str, Any], float | None]:
+    """What a column holds, and its average precision if it is a suspected leak."""
+    try:
+        kind, written = kind_and_form(column)
+    except UninformativeError:
+        kind = _decode.kind_of(column)
+        return _described(kind, 1.0, 0, "all missing"), None
+    if kind == "text":
+        codes, levels, missing = _level_codes(column)
+        return _judged(kind, missing, levels, levels, search, codes)
+    values = _as_numbers(column, kind, written)
+    missing = float(np.isnan(values).mean()) if len(values) else 0.0
+    found = _different(column.to_numpy() if column.dtype.kind in "iu" else values)
+    whole = kind == "number" and found == len(values) and bool((values == np.floor(values)).all())
+    return _judged(kind, missing, found, found if whole else 0, search, values)
+
+
+def _judged(
+    kind: str,
+    missing: float,
+    different: int,
+    names: int,
+    search: LeakSearch | None,
+    values: Array,
+) -> tuple[dict[str, Any], float | None]:
+    note = ""
+    if different + (missing > 0) < 2:
+        note = "one value" if different else "all missing"
+    elif names == len(values) > _FEW_ROWS:
+        note = "different in every row"
+    ap = None
+    if search is not None and different + (missing > 0) > 1:
+        ap = search.levels(values) if kind == "text" else search.numbers(values)
+    return _described(kind, missing, different, note), ap
+
+
+def _described(kind: str, missing: float, values: int, note: str) -> dict[str, Any]:
+    return {"kind": kind, "missing": missing, "values": values, "note": note}
+
+
+def _level_codes(column: pd.Series[Any]) -> tuple[Ints, int, float]:
+    """Numbers of the levels, of which a hole is one, how many there are, and share of holes."""
+    encoded = _decode.texts(column).dictionary_encode()
+    levels = len(encoded.dictionary)
+    codes = pc.fill_null(encoded.indices, levels).to_numpy(zero_copy_only=False)
+    return codes.astype(np.intp), levels, encoded.null_count / max(1, len(column))
+
+
+def _as_numbers(column: pd.Series[Any], kind: str, written: str | None) -> Floats:
+    if kind == "boolean":
+        return _decode.booleans(column, written)
+    if kind == "number":
+        return _decode.numbers(column, written)
+    moments = _decode.dates(column, written, _decode.time_zone(column))
+    return np.where(np.isnat(moments), np.nan, moments.astype(np.int64).astype(np.float64))
+
+
+def _different(values: Any) -> int:
+    """How many different values there are, holes aside."""
+    ordered = np.sort(values)  # missing values come last
+    if ordered.dtype.kind == "f":
+        ordered = ordered[: np.searchsorted(ordered, np.nan)]
+    return int((ordered[1:] != ordered[:-1]).sum()) + bool(ordered.size)
+
+
+def _counted(names: list[str], one: str, many: str) -> list[str]:
+    """A sentence on columns, none if there are none; of many the first are named."""
+    if not names:
+        return []
+    more = f", … {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    start = f"1 column {one}" if len(names) == 1 else f"{len(names):,} columns {many}"
+    return [f"{start}: {', '.join(names[:_NAMED])}{more}."]
+
+
+def _percent(share: float) -> str:
+    percent = 100 * share
+    return f"{percent:.0f} %" if percent >= 1 else "under 1 %"

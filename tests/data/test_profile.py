@@ -1,0 +1,248 @@
+"""What a table holds, and which columns tell too much."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.metrics import average_precision_score
+
+from rarefind.data import Leak, profile_table
+from rarefind.data._leaks import LeakSearch, Rows, _ap_of_levels, _ap_of_numbers, _average_precision
+
+
+def table_with(rng, n=4000, share=0.02, **columns):
+    y = rng.random(n) < share
+    made = {name: make(y) for name, make in columns.items()}
+    return pd.DataFrame({**made, "y": np.where(y, "yes", "no")})
+
+
+def leaks(table, **options):
+    return [leak.column for leak in profile_table(table, "y", "yes", **options).leaks]
+
+
+def test_counts_kinds_and_notes():
+    n = 100
+    table = pd.DataFrame(
+        {
+            "amount": np.r_[np.nan, np.nan, np.arange(98) / 7],
+            "same": 3,
+            "nothing": [None] * n,
+            "name": [f"p{i}" for i in range(n)],
+            "number": np.arange(n) + 2**60,
+            "real": np.random.default_rng(0).random(n),
+            "flag": [True, False] * 50,
+            "when": pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(n) % 4, unit="D"),
+            "country": ["FR", "BE", "NA", "FR"] * 25,
+            "comma": ["1,5", "2,5"] * 50,
+            "y": [0] * 90 + [1] * 10,
+        }
+    )
+    found = profile_table(table, "y")
+    assert (found.rows, found.positives) == (100, 10)
+    seen = found.columns.set_index("column")
+    assert seen["kind"].to_dict() == {
+        "amount": "number",
+        "same": "number",
+        "nothing": "text",
+        "name": "text",
+        "number": "number",
+        "real": "number",
+        "flag": "boolean",
+        "when": "date",
+        "country": "text",
+        "comma": "number",
+    }
+    assert seen["missing"][["amount", "nothing", "country", "real"]].tolist() == [0.02, 1, 0.25, 0]
+    assert seen["values"].to_dict() == {
+        "amount": 98,
+        "same": 1,
+        "nothing": 0,
+        "name": n,
+        "number": n,
+        "real": n,
+        "flag": 2,
+        "when": 4,
+        "country": 2,
+        "comma": 2,
+    }
+    assert seen["note"][seen["note"] != ""].to_dict() == {
+        "same": "one value",
+        "nothing": "all missing",
+        "name": "different in every row",
+        "number": "different in every row",
+    }
+
+
+def test_the_sentences(rng):
+    table = table_with(rng, n=12_345, share=0.01, paid=lambda y: np.where(y, 1.0, np.nan))
+    table = table.assign(same=1, other=[None] + [2] * 12_344)
+    profile = profile_table(table, "y")
+    assert (
+        profile.lines()
+        == str(profile).splitlines()
+        == [
+            f"12,345 rows, {profile.positives} positives ({profile.positives / 123.45:.1f} %).",
+            "2 columns have holes: paid (99 %), other (under 1 %).",
+            "1 column has one value: same.",
+            "paid alone gives average precision 1.000: a suspected leak; leave it out with "
+            "--drop paid if it is not known when the list is made.",
+        ]
+    )
+    assert "--drop 'paid back'" in str(Leak("paid back", 1.0))
+    many = pd.DataFrame({f"c{i}": [1, np.nan] * 5 for i in range(9)})
+    assert profile_table(many).lines() == [
+        "10 rows.",
+        "9 columns have holes: c0 (50 %), c1 (50 %), c2 (50 %), c3 (50 %), c4 (50 %), … 4 more.",
+    ]
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(7)
+
+
+def test_leaks_of_every_kind_are_named(rng):
+    day = pd.Timestamp("2026-01-01")
+    table = table_with(
+        rng,
+        high=lambda y: y + rng.normal(0, 0.1, y.size),
+        low=lambda y: rng.normal(0, 0.1, y.size) - y,
+        middle=lambda y: np.where(y, rng.normal(0, 0.01, y.size), rng.choice([-1, 1], y.size)),
+        code=lambda y: np.where(y, 7, rng.integers(0, 7, y.size) * 2),
+        missing=lambda y: np.where(y, np.nan, rng.normal(size=y.size)),
+        known=lambda y: np.where(y, rng.normal(size=y.size), np.nan),
+        status=lambda y: np.where(y, "charged back", rng.choice(["ok", "open"], y.size)),
+        level=lambda y: np.where(y, rng.choice(["a", "b", "c"], y.size), "z"),
+        flag=lambda y: y,
+        closed=lambda y: day + pd.to_timedelta(rng.integers(0, 99, y.size) + 200 * y, unit="D"),
+        noise=lambda y: rng.normal(size=y.size),
+    )
+    named = leaks(table)
+    assert set(named) == set(table.columns) - {"y", "noise"}
+    assert set(leaks(table, ignore=["high", "flag"])) == set(named) - {"high", "flag"}
+    assert leaks(pl.from_pandas(table)) == named
+    assert profile_table(table).leaks == []
+
+
+def test_the_order_of_the_rows_is_no_matter(rng):
+    table = table_with(
+        rng, middle=lambda y: np.where(y, rng.normal(0, 0.01, y.size), rng.choice([-1, 1], y.size))
+    ).sort_values("y")
+    assert leaks(table) == ["middle"]
+
+
+def test_noise_is_not_named(rng):
+    n = 3000
+    noise = {f"n{i}": rng.normal(size=n) for i in range(60)}
+    noise |= {f"r{i}": np.where(rng.random(n) < 0.5, np.nan, 1.0) for i in range(20)}
+    noise |= {f"t{i}": rng.integers(0, 1000, n).astype(str) for i in range(20)}
+    noise |= {"name": [f"p{i}" for i in range(n)], "id": np.arange(n)}
+    assert leaks(pd.DataFrame(noise).assign(y=np.where(rng.random(n) < 0.01, "yes", "no"))) == []
+
+
+@pytest.mark.parametrize("rows", [10, 14, 30, 200])
+def test_five_positives_and_random_columns(rng, rows):
+    for _ in range(5):
+        y = np.array(["yes"] * 5 + ["no"] * (rows - 5))
+        noise = {f"n{i}": rng.normal(size=rows) for i in range(200)}
+        noise |= {f"t{i}": rng.choice(["a", "b", "c"], rows) for i in range(50)}
+        assert leaks(pd.DataFrame(noise).assign(y=y)) == []
+
+
+def test_five_positives_and_a_leak(rng):
+    y = np.array(["yes"] * 5 + ["no"] * 95)
+    table = pd.DataFrame({"leak": (y == "yes") * 1.0, "noise": rng.normal(size=100), "y": y})
+    assert leaks(table) == ["leak"]
+    assert leaks(table[1:]) == []  # four positives tell too little
+
+
+def test_a_strong_column_is_no_leak(rng):
+    y = rng.random(20_000) < 0.05
+    strong = 2.6 * y + rng.normal(size=y.size)
+    assert 0.6 < average_precision_score(y, strong) < 0.8
+    text = np.where(y & (rng.random(y.size) < 0.8), "XX", rng.choice(["a", "b"], y.size))
+    table = pd.DataFrame({"strong": strong, "text": text, "y": np.where(y, "yes", "no")})
+    assert leaks(table) == []
+
+
+def test_a_share_of_positives_near_one_half_asks_for_more(rng):
+    """Of 80 % positives, a column without any use has an average precision of 0.8."""
+    y = rng.random(4000) < 0.8
+    table = pd.DataFrame({"weak": 1.8 * y + rng.normal(size=y.size), "leak": y * 1})
+    assert average_precision_score(y, table["weak"]) > 0.95
+    assert leaks(table.assign(y=np.where(y, "yes", "no"))) == ["leak"]
+
+
+def test_of_a_large_table_the_average_precision_is_that_of_all_rows(rng):
+    """A sample of the negatives would promise too much: one in three hundred is above."""
+    n = 200_000
+    y = rng.random(n) < 0.001
+    above = ~y & (rng.random(n) < 0.003)
+    weak = np.where(y | above, 1 + rng.random(n), rng.random(n))
+    leak = np.where(y, 1 + rng.random(n), rng.random(n))
+    leak[np.flatnonzero(~y)[:3]] = 1.2
+    table = pd.DataFrame({"weak": weak, "leak": leak, "y": np.where(y, "yes", "no")})
+    (found,) = profile_table(table, "y").leaks
+    assert found.column == "leak"
+    assert found.average_precision == pytest.approx(average_precision_score(y, leak), abs=1e-9)
+
+
+def test_average_precision_of_tied_groups(rng):
+    score, y = rng.integers(0, 6, 200), rng.random(200) < 0.2
+    weight = np.where(y, 1.0, 3.0)
+    hits = np.bincount(5 - score, weights=y)
+    misses = 3 * np.bincount(5 - score, weights=~y)
+    expected = average_precision_score(y, score, sample_weight=weight)
+    assert _average_precision(hits, misses) == pytest.approx(expected)
+
+
+def test_numbers_by_their_slow_definition(rng):
+    for _ in range(20):
+        values = np.where(rng.random(120) < 0.2, np.nan, rng.integers(0, 8, 120) * 1.0)
+        positive = rng.random(120) < 0.2
+        rows = Rows(np.arange(120), positive, rng.random(120) < 0.5, 2.0)
+        weight = np.where(positive, 1.0, 2.0)
+        ways = (values, -values)
+        expected = max(
+            average_precision_score(
+                positive, np.where(np.isnan(way), -99, way), sample_weight=weight
+            )
+            for way in ways
+        )
+        found = _ap_of_numbers(values, rows)
+        assert found >= expected - 1e-12
+        assert found == pytest.approx(max(expected, _slow_halves(values, rows)))
+
+
+def _slow_halves(values, rows):
+    """Eight values are few enough to have a bin each."""
+    codes = np.where(np.isnan(values), 8, values).astype(int)
+    by_level = _ap_of_levels(codes, rows)
+    aps = []
+    for learn in (rows.half, ~rows.half):
+        weight = np.where(rows.positive, 1.0, rows.weight)
+        share = weight[learn & rows.positive].sum() / weight[learn].sum()
+        rate = {}
+        for code in range(9):
+            here = learn & (codes == code)
+            hits = weight[here & rows.positive].sum()
+            rate[code] = round((hits + 2 * share) / (weight[here].sum() + 2), 12)
+        score = np.array([rate[code] for code in codes])
+        aps.append(
+            average_precision_score(
+                rows.positive[~learn], score[~learn], sample_weight=weight[~learn]
+            )
+        )
+    assert by_level == pytest.approx(np.mean(aps))
+    return by_level
+
+
+def test_nothing_is_suspected_without_enough_positives():
+    assert not LeakSearch(np.arange(1000) < 4, 1).possible
+    assert LeakSearch(np.arange(1000) < 5, 1).possible
+    assert not LeakSearch(np.arange(12) < 5, 1).possible
+
+
+def test_bad_targets_are_told():
+    with pytest.raises(ValueError, match="did you mean 'fraud'"):
+        profile_table(pd.DataFrame({"fraud": [0, 1]}), "frauds")
