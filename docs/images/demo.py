@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from rarefind.cli._demo import run
-from rarefind.cli._report import budget_picture
+from rarefind.cli._demo_report import budget_picture
 from rarefind.cli._steps import steps
 
 with steps() as say:

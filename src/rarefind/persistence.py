@@ -159,12 +159,7 @@ def load(path: str | Path) -> Any:
         Scores bit for bit as the saved one.
     """
     path = Path(path)
-    content = path.read_bytes()
-    if not content.startswith(_MARK):
-        raise ValueError(f"{path} is no rarefind model file.")
-    digest, body = content[len(_MARK) :][:_DIGEST], content[len(_MARK) + _DIGEST :]
-    if hashlib.sha256(body).digest() != digest:
-        raise ValueError(f"{path} is damaged: it is cut short or was changed after it was saved.")
+    body = _body(path)
     try:
         return _open(zipfile.ZipFile(io.BytesIO(body)))
     except _RefusedError as error:
@@ -174,6 +169,37 @@ def load(path: str | Path) -> Any:
         raise ValueError(
             f"{path} does not hold a whole model ({type(error).__name__}: {error})."
         ) from error
+
+
+def read_manifest(path: str | Path) -> dict[str, Any]:
+    """What a model file says of itself.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file written by :func:`save`.
+
+    Returns
+    -------
+    dict
+        ``format``, ``kind``, ``saved`` (when), ``versions`` it was made with, and ``sha256`` of
+        what it holds.
+    """
+    body = _body(Path(path))
+    with zipfile.ZipFile(io.BytesIO(body)) as archive:
+        manifest = json.loads(archive.read("manifest.json"))
+    return {**manifest, "sha256": hashlib.sha256(body).hexdigest()}
+
+
+def _body(path: Path) -> bytes:
+    """What a model file holds behind its mark and its checksum."""
+    content = path.read_bytes()
+    if not content.startswith(_MARK):
+        raise ValueError(f"{path} is no rarefind model file.")
+    digest, body = content[len(_MARK) :][:_DIGEST], content[len(_MARK) + _DIGEST :]
+    if hashlib.sha256(body).digest() != digest:
+        raise ValueError(f"{path} is damaged: it is cut short or was changed after it was saved.")
+    return body
 
 
 class _RefusedError(Exception):

@@ -14,6 +14,7 @@ from rarefind.cli._demo import demo
 from rarefind.cli._explain import explain
 from rarefind.cli._fit import fit
 from rarefind.cli._rank import rank
+from rarefind.cli._report import report
 from rarefind.cli._rules import app as rules
 from rarefind.cli._run import run
 from rarefind.cli._simulate import simulate
@@ -31,6 +32,7 @@ app.command(
 app.command(epilog="Example: rarefind rank model.rarefind today.csv --budget 200 -o list.csv")(rank)
 app.command(epilog="Example: rarefind explain model.rarefind today.csv --id 4711")(explain)
 app.command(epilog="Example: rarefind compare payments.csv --target fraud --budget 200")(compare)
+app.command(epilog="Example: rarefind report model.rarefind today.csv -o report.html")(report)
 app.command(epilog="Example: rarefind simulate --days 90 --features -o payments.parquet")(simulate)
 app.command(epilog="Example: rarefind demo --budget 20")(demo)
 app.add_typer(rules, name="rules")

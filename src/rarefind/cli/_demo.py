@@ -55,7 +55,7 @@ def demo(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> None:
     """Simulate card payments, learn in time order, and rank a day of them with reasons."""
-    from rarefind.cli._report import write_report
+    from rarefind.cli._demo_report import write_report
     from rarefind.cli._steps import steps
 
     if not report.parent.is_dir():

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rarefind._files import written_whole
+from rarefind.cli._pictures import axes, picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,28 +29,20 @@ def write_report(found: Demo, path: Path) -> None:
         worth={ranking.name: worth(ranking) for ranking in found.rankings},
         rows=found.listed.to_dict(orient="records"),
         pictures={
-            "budget": _picture(budget_picture(found)),
-            "scores": _picture(_scores(found)),
-            "daily": _picture(_daily(found)),
+            "budget": picture(budget_picture(found)),
+            "scores": picture(_scores(found)),
+            "daily": picture(_daily(found)),
         },
     )
     with written_whole(path) as part:
         part.write_text(text, encoding="utf-8")
 
 
-def _axes() -> tuple[Any, Any]:
-    """A figure of its own: no window system and no global state."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6.4, 4.2), layout="constrained")
-    return figure, figure.add_subplot()
-
-
 def budget_picture(found: Demo) -> Figure:
     """What each number of payments checked finds, by both models."""
     from rarefind.plots import BudgetCurveDisplay
 
-    figure, ax = _axes()
+    figure, ax = axes()
     checks = found.budget * found.ranked["days"]
     for ranking in found.rankings:
         BudgetCurveDisplay.from_predictions(
@@ -63,7 +54,7 @@ def budget_picture(found: Demo) -> Figure:
 def _scores(found: Demo) -> Figure:
     from rarefind.plots import ScoreHistogramDisplay
 
-    figure, ax = _axes()
+    figure, ax = axes()
     first = found.rankings[0]
     threshold = found.model.estimator_.threshold_
     ScoreHistogramDisplay.from_predictions(
@@ -75,7 +66,7 @@ def _scores(found: Demo) -> Figure:
 def _daily(found: Demo) -> Figure:
     from rarefind.plots._axes import MODEL_COLOURS, in_percent, tidy
 
-    figure, ax = _axes()
+    figure, ax = axes()
     for ranking, colour in zip(found.rankings, MODEL_COLOURS, strict=False):
         share = ranking.daily["hits"] / ranking.daily["checks"]
         ax.plot(ranking.daily["day"], share, "o-", color=colour, label=ranking.name)
@@ -87,13 +78,3 @@ def _daily(found: Demo) -> Figure:
     ax.tick_params(axis="x", rotation=30)
     ax.legend(frameon=False)
     return figure
-
-
-def _picture(figure: Figure) -> str:
-    """The figure as text for an ``img``: the same bytes every time."""
-    import matplotlib as mpl
-
-    buffer = io.BytesIO()
-    with mpl.rc_context({"svg.hashsalt": "rarefind"}):
-        figure.savefig(buffer, format="svg", metadata={"Date": None})
-    return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode()

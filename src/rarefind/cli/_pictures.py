@@ -1,0 +1,29 @@
+"""Pictures inside a page."""
+
+from __future__ import annotations
+
+import base64
+import io
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def axes(width: float = 6.4, height: float = 4.2) -> tuple[Figure, Axes]:
+    """A figure of its own: no window system and no global state."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.add_subplot()
+
+
+def picture(figure: Figure) -> str:
+    """The figure as text for an ``img``: the same bytes every time."""
+    import matplotlib as mpl
+
+    buffer = io.BytesIO()
+    with mpl.rc_context({"svg.hashsalt": "rarefind"}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
+    return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode()

@@ -1,0 +1,115 @@
+"""What a model carries of rows it was judged on, and nothing else of the page touches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rarefind._typing import Array, Bools, Floats
+from rarefind.cli._report._lists import period_codes, top_of_each
+from rarefind.cli._report._scan import Labels
+from rarefind.metrics import budget as checks_bought
+from rarefind.metrics._inputs import budget_share
+
+if TYPE_CHECKING:
+    from rarefind.metrics import Interval
+    from rarefind.model import TableModel
+
+
+class HeldOut(NamedTuple):
+    """Rows scored by models that had not seen them."""
+
+    how: str
+    positive: Bools
+    score: Floats
+    plain: Floats
+    probability: Floats
+    time: Array | None
+    listed: Bools  # the rows that the budget would have checked
+    bought: dict[str, Any]  # what it would have found, for the page and for machines
+
+    @property
+    def labels(self) -> Labels:
+        """All of them are known."""
+        return Labels(np.ones(self.positive.size, dtype=bool), self.positive)
+
+
+def fitted_budget(model: TableModel) -> tuple[int | str | None, str | None]:
+    """The budget that the model was fitted for, and the period it is spent in."""
+    evidence = getattr(model, "evidence_", None)
+    return (None, None) if evidence is None else (evidence.budget, evidence.per)
+
+
+def held_out(model: TableModel, budget: int | str) -> HeldOut | None:
+    """The evidence for a budget; None where a model carries none."""
+    evidence = getattr(model, "evidence_", None)
+    if evidence is None:
+        return None
+    bought = evidence.bought(budget)
+    score = _within_folds(evidence.priority, evidence.fold)
+    time = None if evidence.time is None else np.asarray(evidence.time, dtype=np.int64)
+    return HeldOut(
+        how=str(evidence.how),
+        positive=np.asarray(evidence.positive, dtype=bool),
+        score=score,
+        plain=_within_folds(evidence.plain, evidence.fold),
+        probability=np.asarray(evidence.probability, dtype=float),
+        time=time,
+        listed=_listed(evidence, score, budget),
+        bought={
+            "rows": int(evidence.positive.size),
+            "positives": int(evidence.positive.sum()),
+            "rows_of_table": int(evidence.rows),
+            "checks": float(bought.checks),
+            "hits": interval(bought.hits),
+            "precision": _scaled(bought.hits, float(bought.checks)),
+            "share_found": interval(bought.share_found),
+            "amount": None if bought.amount is None else interval(bought.amount),
+            "random_hits": float(bought.random_hits),
+            "plain_hits": float(bought.plain_hits),
+            "plain_ahead": interval(bought.plain_ahead),
+        },
+    )
+
+
+def interval(found: Interval) -> dict[str, float]:
+    """An interval for machines."""
+    return {"value": float(found.value), "low": float(found.low), "high": float(found.high)}
+
+
+def _scaled(found: Interval, by: float) -> dict[str, float]:
+    return {name: bound / by for name, bound in interval(found).items()}
+
+
+def _listed(evidence: Any, score: Floats, budget: int | str) -> Bools:
+    """The held-out rows that the budget checks: of each period, or of each fold.
+
+    Without times the held-out rows stand for a file as long as the one learned from, and get their
+    share of its checks.
+    """
+    if evidence.time is not None and evidence.per is not None:
+        lists = period_codes(np.asarray(evidence.time, dtype=np.int64), evidence.per)
+    else:
+        lists = np.unique(evidence.fold, return_inverse=True)[1]
+    sizes = np.bincount(lists)
+    if evidence.time is not None or budget_share(budget) is not None:
+        checks = np.array([checks_bought(budget, size) for size in sizes])
+    else:
+        checks = checks_bought(budget, evidence.rows) * sizes / evidence.rows
+    return top_of_each(score, lists, np.round(checks).astype(int))
+
+
+def _within_folds(score: Floats, fold: Array) -> Floats:
+    """Scores of several models are of no common scale: there the rank within a fold counts."""
+    score, fold = np.asarray(score, dtype=float), np.asarray(fold)
+    folds = np.unique(fold)
+    if folds.size == 1:
+        return score
+    from scipy.stats import rankdata
+
+    found = np.empty(score.size)
+    for one in folds:
+        rows = fold == one
+        found[rows] = -(rankdata(-score[rows]) - 0.5) / rows.sum()
+    return found
