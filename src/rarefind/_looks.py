@@ -176,7 +176,8 @@ def nanoseconds(frame: pd.DataFrame, name: str) -> Ints:
             v for v in column if pd.isna(pd.to_datetime(v, errors="coerce", format="ISO8601"))
         )
         raise ValueError(
-            f"Time column {name!r} holds {str(bad)!r}, which is no date: write dates, as 2026-01-31."
+            f"Time column {name!r} holds {str(bad)!r}, which is no date: write dates, as "
+            "2026-01-31."
         ) from None
     return np.asarray(times.dt.tz_localize(None).to_numpy(dtype="datetime64[ns]").astype(np.int64))
 
@@ -198,9 +199,9 @@ def _last_quarter(
     known = int(positive[train].sum())
     if known < 2 or train.size - known < 2:
         raise ValueError(
-            f"Before {pd.Timestamp(cut):%Y-%m-%d %H:%M}, where the last quarter of the rows begins, "
-            f"{known} positives and {train.size - known} negatives are known: too few to learn from. "
-            "Give rows of a longer time, or leave --time out."
+            f"Before {pd.Timestamp(cut):%Y-%m-%d %H:%M}, where the last quarter of the rows "
+            f"begins, {known} positives and {train.size - known} negatives are known: too few to "
+            "learn from. Give rows of a longer time, or leave --time out."
         )
     shape = "%Y-%m-%d" if time.max() - time.min() > pd.Timedelta("4D").value else "%Y-%m-%d %H:%M"
     how = (
@@ -208,7 +209,8 @@ def _last_quarter(
         f"{pd.Timestamp(cut):{shape}} to {pd.Timestamp(time.max()):{shape}}"
     )
     if delay.value:
-        how += f", learned from those {delay.isoformat() if delay.days == 0 else f'{delay.days} days'} before"
+        length = f"{delay.days} days" if delay.days else str(delay).removeprefix("0 days ")
+        how += f", learned from those {length} before"
     return (train, held), how + "."
 
 

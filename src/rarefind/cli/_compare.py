@@ -92,8 +92,9 @@ def compare(
         refuse_unknown_columns(table, [time, entity, amount, id, *kept_out])
         refuse_budget(budget, len(table))
         written = None if rules is None else read_rules(rules, table)
-        roles = {"time": time, "entity": entity, "amount": amount, "id": id, "drop": kept_out}
-        bare = TableModel(None, target, label, **roles)
+        bare = TableModel(
+            None, target, label, time=time, entity=entity, amount=amount, id=id, drop=kept_out
+        )
         looks = planned(bare, table, (table[target] == label).to_numpy(), delay, seed)
         models = _models(names, bare, written, budget, seed, jobs, limit)
         end = float("inf") if limit is None else began + limit

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time as clock
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -67,6 +68,7 @@ def fit(
     from rarefind._looks import planned, refuse_period
     from rarefind.cli._steps import steps
     from rarefind.data import profile_table
+    from rarefind.model import TableModel
     from rarefind.persistence import save
 
     refuse_period(per, time)
@@ -76,7 +78,9 @@ def fit(
         kept_out = list(drop or [])
         refuse_unknown_columns(table, [time, entity, amount, id, *kept_out])
         refuse_budget(budget, len(table))
-        ours = _unfitted(target, label, time, entity, amount, id, kept_out)
+        ours = TableModel(
+            None, target, label, time=time, entity=entity, amount=amount, id=id, drop=kept_out
+        )
         looks = planned(ours, table, (table[target] == label).to_numpy(), delay, seed)
         say(f"Looking through {len(table):,} rows")
         away = [name for name in (time, entity, id, *kept_out) if name is not None]
@@ -103,25 +107,9 @@ def _limit(model: str, time_limit: str | None, trials: int | None) -> float | No
     return seconds_of("5m") if model == "auto" and trials is None else None
 
 
-def _unfitted(
-    target: str,
-    positive: Any,
-    time: str | None,
-    entity: str | None,
-    amount: str | None,
-    id: str | None,
-    drop: list[str],
-) -> TableModel:
-    from rarefind.model import TableModel
-
-    return TableModel(
-        None, target, positive, time=time, entity=entity, amount=amount, id=id, drop=drop
-    )
-
-
 def _whole_budget(budget: str, per: str | None, looks: Looks, rows: int) -> float | str:
     """The budget as one for all rows: of a budget a day, the share that all days make."""
-    if per is None or budget.strip().endswith("%"):
+    if per is None or looks.time is None or budget.strip().endswith("%"):
         return budget
     import pandas as pd
 
@@ -189,7 +177,12 @@ def _for_machines(
     return {
         "model": str(output),
         "estimator": type(model.estimator_).__name__,
-        "profile": profile.to_dict(),
+        "profile": {
+            "rows": profile.rows,
+            "positives": profile.positives,
+            "columns": profile.columns.to_dict("records"),
+            "leaks": [asdict(leak) for leak in profile.leaks],
+        },
         "bought": None if evidence is None else bought_for_machines(evidence),
         "leaderboard": None if board is None else json.loads(board.to_json(orient="records")),
         "card": json.loads(json.dumps(model.card(), default=str)),

@@ -29,9 +29,7 @@ def render(figures: dict[str, Any], pictures: dict[str, Any]) -> str:
     environment.globals["n"] = number
     # In a block of data only the end of a tag could end it.
     safe = json.dumps(figures, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
-    return environment.from_string(template).render(
-        f=figures, pictures=pictures, data=Markup(safe)
-    )
+    return environment.from_string(template).render(f=figures, pictures=pictures, data=Markup(safe))
 
 
 def look_up(figures: Any, key: str) -> Any:

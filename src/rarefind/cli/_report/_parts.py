@@ -75,9 +75,7 @@ def profile(model: TableModel, found: Scan) -> dict[str, Any] | None:
         },
         "columns_with_holes": int((columns["missing"] > 0).sum()),
         "columns_that_say_nothing": int(columns["note"].isin(["one value", "all missing"]).sum()),
-        "notable": [
-            {name: plain(row[name]) for name in names} for row in shown.to_dict("records")
-        ],
+        "notable": [{name: plain(row[name]) for name in names} for row in shown.to_dict("records")],
         "more": len(worth_a_line) - len(shown),
         "leaks_looked_for": target is not None,
         "leaks": [
@@ -97,9 +95,7 @@ def drift(found: Scan) -> dict[str, Any] | None:
     shown = table.head(_MOST_COLUMNS)
     return {
         **{verdict: int(verdicts.get(verdict, 0)) for verdict in ("stable", "moved", "changed")},
-        "columns": [
-            {name: plain(row[name]) for name in names} for row in shown.to_dict("records")
-        ],
+        "columns": [{name: plain(row[name]) for name in names} for row in shown.to_dict("records")],
         "more": len(table) - len(shown),
     }
 
