@@ -68,13 +68,3 @@ def test_everything_public_is_in_the_reference_and_documented(package):
     for name in set(package.__all__) - _IN_PASSING:
         assert re.search(rf"^   {short}\.{name}$", reference, re.MULTILINE), f"{short}.{name}"
         assert getattr(package, name).__doc__
-
-
-def test_every_command_has_help():
-    result = subprocess.run(
-        [sys.executable, "-m", "rarefind", "demo", "--help"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "reasons" in result.stdout

@@ -15,5 +15,10 @@ def written_whole(path: Path) -> Iterator[Path]:
     try:
         yield part
         part.replace(path)
+    except OSError as error:
+        if error.errno is None:
+            raise
+        # The name that was asked for, not the temporary one.
+        raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         part.unlink(missing_ok=True)

@@ -16,6 +16,7 @@ from rarefind.cli._inputs import (
     refuse_picture,
     refuse_unknown_columns,
     refuse_unknown_model,
+    refuse_unreadable,
     seconds_of,
 )
 from rarefind.cli._options import MODEL_NAMES
@@ -79,6 +80,7 @@ def compare(
         refuse_unknown_model(name)
     refuse_output(picture)
     refuse_picture(picture)
+    refuse_unreadable(data, *([] if rules is None else [rules]))
     refuse_budget(budget)
     from rarefind._looks import planned, refuse_period
     from rarefind.cli._steps import steps

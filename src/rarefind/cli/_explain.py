@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rarefind.cli import _options as options
-from rarefind.cli._inputs import open_model, refuse_picture
+from rarefind.cli._inputs import open_model, refuse_picture, refuse_unreadable
 from rarefind.cli._rule_files import refuse_output
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def explain(
         raise ValueError("Name one row: by --id, or by --row.")
     refuse_output(picture)
     refuse_picture(picture)
+    refuse_unreadable(model, data)
     opened = open_model(model)
     from rarefind.cli._steps import steps
 

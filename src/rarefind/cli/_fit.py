@@ -17,6 +17,7 @@ from rarefind.cli._inputs import (
     refuse_budget,
     refuse_unknown_columns,
     refuse_unknown_model,
+    refuse_unreadable,
     seconds_of,
 )
 from rarefind.cli._options import MODEL_NAMES
@@ -64,6 +65,7 @@ def fit(
     began = clock.monotonic()
     limit = _limit(model, time_limit, trials)
     refuse_output(output)
+    refuse_unreadable(data)
     refuse_budget(budget)
     from rarefind._looks import planned, refuse_period
     from rarefind.cli._steps import steps

@@ -18,15 +18,20 @@ _FEWEST_POSITIVES = 5
 PICTURES = (".svg", ".png", ".pdf")
 
 
+def refuse_unreadable(*paths: Path) -> None:
+    """Refuse files that are not there, empty or kept from us, before anything is imported."""
+    for path in paths:
+        if path.is_dir():
+            raise ValueError(f"{path} is a folder: name one file inside it.")
+        if not path.exists():
+            raise ValueError(f"There is no file {path}: check the name and the folder.")
+        with path.open("rb") as file:
+            if not file.read(1):
+                raise ValueError(f"{path} is empty.")
+
+
 def open_model(path: Path) -> TableModel:
-    """The model of a table in a file; what is none is told before anything is imported."""
-    if path.is_dir():
-        raise ValueError(f"{path} is a folder: name a model file.")
-    if not path.exists():
-        raise ValueError(f"There is no file {path}: check the name and the folder.")
-    with path.open("rb") as file:
-        if not file.read(1):
-            raise ValueError(f"{path} is empty, so it is no rarefind model file.")
+    """The model of a table in a file."""
     from rarefind.model import TableModel
     from rarefind.persistence import load
 

@@ -62,7 +62,6 @@ def _in_words(error: OSError) -> str:
     if error.errno is None:
         return str(error)
     reason = _WORDS.get(error.errno, error.strerror or "it cannot be read or written")
-    # Files are written under a temporary name: the one that was asked for is behind the dash.
     name = os.fspath(error.filename) if isinstance(error.filename, str | os.PathLike) else ""
     return f"{name}: {reason}." if name else f"A file cannot be read or written: {reason}."
 
