@@ -17,6 +17,7 @@ from rarefind._ranking import Chunks, Wanted, rank_chunks
 from rarefind._table_rules import as_read, table_rules
 from rarefind._typing import Array, Floats, Label, Table
 from rarefind.data import DriftReference, TableEncoder, check_target
+from rarefind.data._column_reference import ColumnReference
 from rarefind.data._columns import LevelCodesPlan
 from rarefind.data._frames import as_frame, entity_codes
 from rarefind.neighbors import GammaKNNClassifier
@@ -27,6 +28,8 @@ __all__ = ["TableModel"]
 
 # Levels of a set that a reason names; of more, it says how many.
 _LEVELS_SHOWN = 5
+# Rows of the fit whose scores are counted.
+_SCORED = 5000
 
 
 class TableModel(BaseEstimator):
@@ -63,6 +66,8 @@ class TableModel(BaseEstimator):
         files by (``like=``); empty for a table that was not read by it.
     drift_reference_ : DriftReference
         How the columns were spread, to compare later files with; no rows, and no rare levels.
+    score_reference_ : ColumnReference
+        The same of the priorities of the rows of the fit.
 
     Examples
     --------
@@ -140,6 +145,7 @@ class TableModel(BaseEstimator):
         self.types_: dict[str, Any] = dict(frame.attrs.get("rarefind_types", {}))
         self.rows_, self.positives_ = len(frame), int((labels == self.positive_).sum())
         self.drift_reference_ = DriftReference.of(frame, self.encoder_.columns_)
+        self.score_reference_ = self._spread_of_scores(frame)
         self._keep_known(frame, labels)
         self.evidence_: Evidence | None = None
         return self
@@ -328,6 +334,12 @@ class TableModel(BaseEstimator):
         check_is_fitted(self, "encoder_")
         values = self.encoder_.transform(table)
         return pd.DataFrame(values, columns=list(self.encoder_.get_feature_names_out()))
+
+    def _spread_of_scores(self, frame: pd.DataFrame) -> ColumnReference:
+        """How the priorities of the fit's own rows are spread, by a sample of them."""
+        at = np.random.default_rng(0).permutation(len(frame))[:_SCORED]
+        score = np.asarray(self.estimator_.priority(self._encode(frame.iloc[np.sort(at)])))
+        return ColumnReference.of_scores("score", score, np.ones(score.size))
 
     def _keep_known(self, frame: pd.DataFrame, labels: Array) -> None:
         """Keep what the known positives are called and hold, for reasons that speak of them."""

@@ -93,6 +93,13 @@ def _find(labels: list[Label], positive: Label, target: str) -> Label:
     )
 
 
+def same_label(label: Label, value: Label) -> bool:
+    """Whether a value means a label, though it was read with another type: True, 1, yes or "1"."""
+    if _identical(label, value) or _same_text(label, value):
+        return True
+    return isinstance(label, str) and _same_text(value, label)
+
+
 def _identical(label: Label, positive: Label) -> bool:
     return bool(label == positive)
 
