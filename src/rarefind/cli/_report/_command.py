@@ -15,9 +15,9 @@ from rarefind.cli._rule_files import refuse_output, write_text
 def report(
     model: Annotated[Path, typer.Argument(help="A model that `rarefind fit` wrote.")],
     data: Annotated[Path, typer.Argument(help="The table: CSV, Parquet, Arrow or KEEL.")],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Where to write the page.")
-    ] = Path("report.html"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the page.")] = Path(
+        "report.html"
+    ),
     budget: Annotated[
         str | None,
         typer.Option(
