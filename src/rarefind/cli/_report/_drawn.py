@@ -13,7 +13,9 @@ from rarefind.plots._axes import MODEL_COLOURS, QUIET, in_percent, tidy
 if TYPE_CHECKING:
     from rarefind._typing import Bools, Floats
 
-_OURS, _PLAIN = MODEL_COLOURS[:2]
+_OURS = MODEL_COLOURS[0]
+# Inches; small, so that letters can be read on a narrow screen.
+_SIZE = (5.4, 3.8)
 
 
 def budget_curve(
@@ -22,7 +24,7 @@ def budget_curve(
     """Positives found by number of checks; None where there is no positive to find."""
     if not positive.any():
         return None
-    figure, ax = axes()
+    figure, ax = axes(*_SIZE)
     for name, score in scores.items():
         BudgetCurveDisplay.from_predictions(positive, score, budget=checks, name=name, ax=ax)
     others = " and ".join(scores)
@@ -36,7 +38,7 @@ def budget_curve(
 def precision_over_time(found: dict[str, Any], what: str) -> dict[str, str]:
     """Share of the list that is positive, period by period."""
     periods = [p for p in found["periods"] if p["precision"] is not None]
-    figure, ax = axes(height=3.4)
+    figure, ax = axes(_SIZE[0], 3.0)
     shares = np.array([[p["precision"][k] for k in ("value", "low", "high")] for p in periods])
     places = np.arange(len(periods))
     if len(periods):
@@ -60,7 +62,7 @@ def precision_over_time(found: dict[str, Any], what: str) -> dict[str, str]:
 
 def score_over_time(found: dict[str, Any]) -> dict[str, str]:
     """Share of rows above the threshold, period by period: needs no labels."""
-    figure, ax = axes(height=3.4)
+    figure, ax = axes(_SIZE[0], 3.0)
     shares = [p["above_threshold"] for p in found["periods"]]
     ax.bar(range(len(shares)), shares, color=_OURS, width=0.7)
     _by_period(ax, [p["start"] for p in found["periods"]], found["per"])
@@ -75,7 +77,7 @@ def score_over_time(found: dict[str, Any]) -> dict[str, str]:
 
 def reliability(found: dict[str, Any], what: str) -> dict[str, str]:
     """Chances that were said beside what rows with such a chance were."""
-    figure, ax = axes(height=4.6)
+    figure, ax = axes(*_SIZE)
     said = np.array([b["said"] for b in found["bins"]])
     was = np.array([[b["was"][k] for k in ("value", "low", "high")] for b in found["bins"]])
     floor = 10 ** np.floor(np.log10(max(1e-5, min(said.min(), was[:, 1:].min(initial=1.0)))))

@@ -35,33 +35,34 @@ class HeldOut(NamedTuple):
         return Labels(np.ones(self.positive.size, dtype=bool), self.positive)
 
 
-def fitted_budget(model: TableModel) -> tuple[int | str | None, str | None]:
+def fitted_budget(model: TableModel) -> tuple[int | float | str | None, str | None]:
     """The budget that the model was fitted for, and the period it is spent in."""
     evidence = getattr(model, "evidence_", None)
     return (None, None) if evidence is None else (evidence.budget, evidence.per)
 
 
-def held_out(model: TableModel, budget: int | str) -> HeldOut | None:
+def held_out(model: TableModel, budget: int | float | str) -> HeldOut | None:
     """The evidence for a budget; None where a model carries none."""
     evidence = getattr(model, "evidence_", None)
     if evidence is None:
         return None
     bought = evidence.bought(budget)
     score = _within_folds(evidence.priority, evidence.fold)
-    time = None if evidence.time is None else np.asarray(evidence.time, dtype=np.int64)
+    chosen = _listed(evidence, score, budget)
     return HeldOut(
         how=str(evidence.how),
         positive=np.asarray(evidence.positive, dtype=bool),
         score=score,
         plain=_within_folds(evidence.plain, evidence.fold),
         probability=np.asarray(evidence.probability, dtype=float),
-        time=time,
-        listed=_listed(evidence, score, budget),
+        time=None if evidence.time is None else np.asarray(evidence.time, dtype=np.int64),
+        listed=chosen,
         bought={
             "rows": int(evidence.positive.size),
             "positives": int(evidence.positive.sum()),
             "rows_of_table": int(evidence.rows),
             "checks": float(bought.checks),
+            "marked": int(chosen.sum()),
             "hits": interval(bought.hits),
             "precision": _scaled(bought.hits, float(bought.checks)),
             "share_found": interval(bought.share_found),
@@ -82,7 +83,7 @@ def _scaled(found: Interval, by: float) -> dict[str, float]:
     return {name: bound / by for name, bound in interval(found).items()}
 
 
-def _listed(evidence: Any, score: Floats, budget: int | str) -> Bools:
+def _listed(evidence: Any, score: Floats, budget: int | float | str) -> Bools:
     """The held-out rows that the budget checks: of each period, or of each fold.
 
     Without times the held-out rows stand for a file as long as the one learned from, and get their

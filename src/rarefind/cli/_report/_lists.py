@@ -21,8 +21,9 @@ def listed(
     score: Floats, budget: int | float | str, per: str | None = None, time: Array | None = None
 ) -> Bools:
     """The rows that a budget checks: those with the highest scores, of each period with ``per``."""
-    one_list = per is None or time is None
-    lists = np.zeros(score.size, dtype=int) if one_list else period_codes(time, per)
+    lists = np.zeros(score.size, dtype=int)
+    if per is not None and time is not None:
+        lists = period_codes(time, per)
     sizes = np.bincount(lists[lists >= 0])
     checks = [int(checks_bought(budget, max(1, size))) for size in sizes]
     return top_of_each(score, lists, np.array(checks, dtype=int))
@@ -53,7 +54,8 @@ def over_time(time: Array, columns: dict[str, Array]) -> tuple[str, pd.DataFrame
             break
     whole = {name: values[known] for name, values in columns.items()}
     found = pd.DataFrame({"rows": 1, **whole}).groupby(periods).sum()
-    found.insert(0, "start", found.index.to_timestamp().strftime("%Y-%m-%d"))
+    starts = pd.PeriodIndex(found.index).to_timestamp()
+    found.insert(0, "start", starts.strftime("%Y-%m-%d"))
     return per, found.reset_index(drop=True)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from rarefind.model import TableModel
 from rarefind.persistence import load, read_manifest
 
 _DEFAULT_BUDGET = 200
+#: How much smaller than drawn the letters of a tree may become.
+_LETTERS = 0.8
 
 
 def make_report(
@@ -76,15 +79,22 @@ def report_of(
         "calibration": _calibration(model, found, evidence),
         "drift": _parts.drift(found),
         "readable": readable_part,
+        "top": len(found.top),
         "cases": _parts.cases(model, found, reasons),
         "card": _parts.card(model, manifest),
     }
     say("Drawing")
     pictures = _pictures(figures, found, chosen, evidence)
-    return render(figures, {**pictures, "tree": svg}), figures
+    return render(figures, {**pictures, "tree": svg, "tree_width": _readable_width(svg)}), figures
 
 
-def _budget(model: TableModel, asked: str | None) -> tuple[int | str, str | None]:
+def _readable_width(svg: str | None) -> float:
+    """Pixels that a picture of a tree needs for letters that can be read."""
+    found = None if svg is None else re.search(r'viewBox="0 0 (\d+) ', svg)
+    return 0.0 if found is None else _LETTERS * float(found[1])
+
+
+def _budget(model: TableModel, asked: str | None) -> tuple[int | float | str, str | None]:
     fitted, per = fitted_budget(model)
     if asked is None:
         return (_DEFAULT_BUDGET if fitted is None else fitted), per
@@ -93,7 +103,7 @@ def _budget(model: TableModel, asked: str | None) -> tuple[int | str, str | None
     return (int(float(asked)) if budget_share(asked) is None else asked), per
 
 
-def _fitting(budget: int | str, rows: int, *, asked: bool) -> int | str:
+def _fitting(budget: int | float | str, rows: int, *, asked: bool) -> int | float | str:
     """A budget that the file can fill; one that was asked for and cannot is refused."""
     if budget_share(budget) is not None or int(budget) <= rows:
         return budget
@@ -117,7 +127,7 @@ def _data(path: Path, found: Scan) -> dict[str, Any]:
     }
 
 
-def _spent(budget: int | str, per: str | None, chosen: Bools) -> dict[str, Any]:
+def _spent(budget: int | float | str, per: str | None, chosen: Bools) -> dict[str, Any]:
     share = budget_share(budget)
     return {
         "checks": int(checks_bought(budget, chosen.size)),

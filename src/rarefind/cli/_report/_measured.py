@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from rarefind._typing import Array, Bools, Floats
 from rarefind.cli._report._lists import MISSING_TIME, over_time, share
@@ -88,18 +87,18 @@ def list_over_time(
 def calibration(positive: Bools, probability: Floats) -> dict[str, Any]:
     """What rows with such a chance turned out to be."""
     places = np.searchsorted(_CHANCES[1:-1], probability, side="right")
-    table = pd.DataFrame({"place": places, "said": probability, "was": positive})
     bins = []
-    for place, rows in table.groupby("place"):
-        hits = int(rows["was"].sum())
+    for place in np.unique(places).tolist():
+        rows = places == place
+        hits = int(positive[rows].sum())
         bins.append(
             {
-                "from": _CHANCES[int(place)],
-                "to": _CHANCES[int(place) + 1],
-                "rows": len(rows),
-                "said": float(rows["said"].mean()),
+                "from": _CHANCES[place],
+                "to": _CHANCES[place + 1],
+                "rows": int(rows.sum()),
+                "said": float(probability[rows].mean()),
                 "positives": hits,
-                "was": share(hits, len(rows)),
+                "was": share(hits, float(rows.sum())),
             }
         )
     return {

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
-
-from rarefind.plots._axes import percent
 
 
 def render(figures: dict[str, Any], pictures: dict[str, Any]) -> str:
@@ -43,12 +43,39 @@ def shown(value: Any, kind: str) -> str:
     """A figure as people read it."""
     if isinstance(value, str):
         return value
-    if kind == "percent":
-        return percent(float(value), 1 if abs(value) < 0.1 else 0)
-    if kind == "chance":
-        return percent(float(value), 0 if abs(value) >= 0.01 else 1)
-    if kind == "decimal":
-        return f"{value:.3f}" if abs(value) < 100 else f"{value:,.1f}"
-    if kind == "money" or abs(value) >= 100 or value == int(value):
-        return f"{value:,.0f}"
-    return f"{value:,.1f}"
+    return _KINDS[kind](float(value))
+
+
+def _count(value: float) -> str:
+    """Whole, or with a decimal where it is small and expected rather than counted."""
+    return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:,.1f}"
+
+
+def _percent(share: float) -> str:
+    """Two digits that tell something: 0.052 %, 8.2 %, 34 %, 98.5 %, 99.97 %."""
+    rest = min(share, 1 - share)
+    if rest <= 0 or rest >= 0.1:
+        return f"{100 * share:.0f} %"
+    first = math.floor(math.log10(100 * rest))
+    digits = max(1, -first) if share > 0.5 else 1 - first
+    return f"{100 * share:.{digits}f}".rstrip("0").rstrip(".") + " %"
+
+
+def _chance(share: float) -> str:
+    """A chance without the digits that no fit can know."""
+    if share > 0.99:
+        return "> 99 %"
+    return "< 0.1 %" if share < 0.001 else _percent(share)
+
+
+_KINDS: dict[str, Callable[[float], str]] = {
+    "count": _count,
+    "percent": _percent,
+    "chance": _chance,
+    "plain": lambda value: f"{value:.0f}",
+    "edge": lambda share: f"{100 * share:g} %",
+    "whole": lambda share: f"{100 * share:.0f} %",
+    "signed": lambda value: f"{value:+,.0f}" if round(value) else "0",
+    "decimal": lambda value: f"{value:.3f}" if abs(value) < 100 else f"{value:,.1f}",
+    "money": lambda value: f"{value:,.0f}",
+}

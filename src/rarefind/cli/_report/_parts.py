@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from rarefind.model import TableModel
     from rarefind.rules import Reason
 
-_MOST_CONDITIONS, _MOST_SIMILAR, _MOST_COLUMNS = 5, 3, 12
+_MOST_CONDITIONS, _MOST_SIMILAR, _FEWEST_COLUMNS, _MOST_COLUMNS = 5, 3, 5, 12
 _FEWEST_OF_A_CLASS = 5
+_SHARE_SHOWN = 0.005
 
 
 def cases(model: TableModel, found: Scan, reasons: list[Reason]) -> list[dict[str, Any]]:
@@ -28,7 +29,7 @@ def cases(model: TableModel, found: Scan, reasons: list[Reason]) -> list[dict[st
         label = None
         if found.labels is not None and found.labels.known[row]:
             label = bool(found.labels.positive[row])
-        values = listed.iloc[place]
+        values = listed.iloc[place].to_dict()
         rows.append(
             {
                 "rank": place + 1,
@@ -37,14 +38,19 @@ def cases(model: TableModel, found: Scan, reasons: list[Reason]) -> list[dict[st
                 "about": [{"column": name, "value": _text(values[name])} for name in names],
                 "probability": float(values["probability"]),
                 "positive": label,
-                "because": [
-                    {"text": str(condition), "share": float(condition.weight)}
-                    for condition in reason.because[:_MOST_CONDITIONS]
-                ],
+                "because": _because(reason),
                 "similar": [str(similar) for similar in reason.similar[:_MOST_SIMILAR]],
             }
         )
     return rows
+
+
+def _because(reason: Reason) -> list[dict[str, Any]]:
+    """The conditions that carry a share worth a line; the first in any case."""
+    said: list[dict[str, Any]] = [
+        {"text": str(c), "share": float(c.weight)} for c in reason.because
+    ]
+    return said[:1] + [one for one in said[1:_MOST_CONDITIONS] if one["share"] >= _SHARE_SHOWN]
 
 
 def profile(model: TableModel, found: Scan) -> dict[str, Any] | None:
@@ -92,7 +98,8 @@ def drift(found: Scan) -> dict[str, Any] | None:
     table = found.drift.sort_values("drift", ascending=False, kind="stable")
     names = ("column", "drift", "missing_before", "missing_now", "new_levels", "text", "verdict")
     verdicts = table["verdict"].value_counts()
-    shown = table.head(_MOST_COLUMNS)
+    unstable = int((table["verdict"] != "stable").sum())
+    shown = table.head(min(_MOST_COLUMNS, max(unstable, _FEWEST_COLUMNS)))
     return {
         **{verdict: int(verdicts.get(verdict, 0)) for verdict in ("stable", "moved", "changed")},
         "columns": [{name: plain(row[name]) for name in names} for row in shown.to_dict("records")],
@@ -110,6 +117,7 @@ def card(model: TableModel, manifest: dict[str, Any]) -> dict[str, Any]:
         "positives": int(said["positives"]),
         "target": str(said["target"]),
         "positive": str(said["positive"]),
+        "columns_used": len(said["columns used"]),
         "used": list(map(str, said["columns used"])),
         "kept_out": list(map(str, said["columns kept out on purpose"])),
         "roles": {

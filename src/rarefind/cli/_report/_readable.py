@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _MOST_COLUMNS, _MOST_CONDITIONS, _MOST_MODELS, _MOST_LEVELS = 12, 20, 12, 12
 # A picture of more boxes is no picture to read.
-_MOST_BOXES = 60
+_MOST_BOXES = 200
 
 _HOW = {
     "GammaKNNClassifier": "A row ranks high when it lies nearer to known positives than to known "
@@ -26,8 +26,8 @@ _HOW = {
     "learned to bring positives together.",
     "ME2Classifier": "Around each known positive lies a region without negatives; a row ranks high "
     "when it lies in such regions or near them.",
-    "MetaAPClassifier": "A small tree of yes-or-no questions. A row goes down from the top and ends "
-    "in a leaf; leaves with a higher share of known positives come first.",
+    "MetaAPClassifier": "A small tree of yes-or-no questions. A row goes down from the top and "
+    "ends in a leaf; leaves with a higher share of known positives come first.",
     "MetaAPForestClassifier": "Many small trees of questions, each grown on other rows; a row's "
     "score is their mean.",
     "TreeRankClassifier": "A tree of trees; leaves with a higher share of known positives come "
@@ -90,7 +90,7 @@ def _leaderboard(estimator: Any) -> dict[str, Any] | None:
 
 
 def _tree(model: TableModel, estimator: Any) -> tuple[str | None, dict[str, Any]]:
-    said = {
+    said: dict[str, Any] = {
         "conditions": int(estimator.n_conditions_),
         "leaves": int(estimator.n_leaves_),
         "levels": [],
