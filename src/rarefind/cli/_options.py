@@ -32,6 +32,7 @@ Time = Annotated[
     str | None,
     typer.Option(help="Column with the time of a row: the last quarter of it is held out."),
 ]
+DateOf = Annotated[str | None, typer.Option(help="Column with the date of a row.")]
 Entity = Annotated[
     str | None,
     typer.Option(help="Column with whose row it is: they are held out together."),

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rarefind.cli._inputs import refuse_unknown_columns
+from rarefind.cli._options import AsJson, DataFile, DateOf, Entity, Id, Positive, Seed, Target
 from rarefind.cli._rule_files import as_sql, limit_of, read_rules, refuse_output, write_text
 from rarefind.cli._rule_tables import print_learned, print_report
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
+    from collections.abc import Container
 
     import pandas as pd
 
@@ -34,13 +36,6 @@ app = typer.Typer(
 RulesFile = Annotated[
     Path, typer.Argument(help="File of rules: text, or JSON if it ends in .json.")
 ]
-DataFile = Annotated[Path, typer.Argument(help="Table with labels: CSV, Parquet, Arrow or KEEL.")]
-Target = Annotated[str, typer.Option(help="Column with the labels, of which there are two.")]
-Positive = Annotated[
-    str | None, typer.Option(help="The label that matters, as in the file; by default the rarer.")
-]
-Time = Annotated[str | None, typer.Option(help="Column with the date of a row.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
 @app.command(epilog="Example: rarefind rules check desk.rules --data payments.csv")
@@ -66,7 +61,7 @@ def measure(
     data: DataFile,
     target: Target,
     positive: Positive = None,
-    time: Time = None,
+    time: DateOf = None,
     limit: Annotated[
         list[str] | None,
         typer.Option(
@@ -114,17 +109,15 @@ def learn(
         list[str] | None,
         typer.Option(help="Column that no rule may use. Can be given more than once."),
     ] = None,
-    id: Annotated[str | None, typer.Option(help="Column with what a row is called.")] = None,
-    time: Time = None,
-    entity: Annotated[
-        str | None, typer.Option(help="Column with whose row it is; they are held out together.")
-    ] = None,
+    id: Id = None,
+    time: DateOf = None,
+    entity: Entity = None,
     tolerance: Annotated[
         float,
         typer.Option(min=0, max=0.99, help="Share of the quality that a short list may lose."),
     ] = 0.01,
     most: Annotated[int, typer.Option(min=1, max=1000, help="Rules to learn at most.")] = 40,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of what is drawn.")] = 0,
+    seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
     """Learn a short list of rules from a table with labels; dates are left out."""
@@ -138,7 +131,7 @@ def learn(
     with steps(quiet=as_json or not sys.stderr.isatty()) as say:
         say("Reading the table")
         table = _table(data)
-        _refuse_columns(table, [target, time, entity, id, *kept_out])
+        refuse_unknown_columns(table, [target, time, entity, id, *kept_out])
         kept_out += _other_dates(table, [target, time, entity, id, *kept_out])
         say(f"Learning rules from {len(table):,} rows")
         classifier = ConditionClassifier(
@@ -220,7 +213,7 @@ def _truth(table: pd.DataFrame, target: str, positive: str | None) -> Bools:
 def _dates(table: pd.DataFrame, name: str) -> pd.Series[Any]:
     import pandas as pd
 
-    _refuse_columns(table, [name])
+    refuse_unknown_columns(table, [name])
     dates = pd.api.types.is_datetime64_any_dtype(table[name].dtype)
     if not dates or table[name].isna().all():
         raise ValueError(f"The column {name!r} holds no dates: --time names the one that does.")
@@ -233,14 +226,6 @@ def _with_nulls(table: pd.DataFrame, rules: RuleSet) -> pd.DataFrame:
     needed = table[names or list(table.columns[:1])]
     empty = [name for name in needed.columns if needed[name].isna().all()]
     return needed.assign(**dict.fromkeys(empty))
-
-
-def _refuse_columns(table: pd.DataFrame, names: Iterable[str | None]) -> None:
-    from rarefind.data._target import refuse_unknown
-
-    for name in names:
-        if name is not None:
-            refuse_unknown(table, name)
 
 
 def _measured(

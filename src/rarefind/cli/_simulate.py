@@ -37,15 +37,22 @@ def simulate(
             help="Add what card and terminal did before, without the last week's labels.",
         ),
     ] = False,
+    ahead: Annotated[
+        Path | None, typer.Option(help="File for the last days, to rank: .csv or .parquet.")
+    ] = None,
+    ahead_days: Annotated[int, typer.Option(min=1, help="How many days that file gets.")] = 7,
     seed: options.Seed = 0,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Make up card payments, a few of them fraudulent, and write them to a file."""
-    refuse_output(output)
-    if output.suffix.lower() not in _KINDS:
-        raise ValueError(f"{output} should end in {' or '.join(_KINDS)}.")
+    for path in (output, ahead):
+        refuse_output(path)
+        if path is not None and path.suffix.lower() not in _KINDS:
+            raise ValueError(f"{path} should end in {' or '.join(_KINDS)}.")
+    if ahead is not None and ahead_days >= days:
+        raise ValueError(f"Of {days} days, {ahead_days} cannot go to {ahead}: none would be left.")
     from rarefind.cli._steps import steps
 
     with steps(quiet=quiet or as_json, verbose=verbose) as say:
@@ -55,14 +62,21 @@ def simulate(
             say(f"Building features of {len(table):,} payments")
             table = _with_features(table)
         say(f"Writing {output}")
-        _write(table, output)
-    found = {"rows": len(table), "positives": int(table["fraud"].sum()), "file": str(output)}
+        parts = {output: table} if ahead is None else _cut(table, ahead_days, output, ahead)
+        for path, rows in parts.items():
+            _write(rows, path)
+    found = [
+        {"file": str(path), "rows": len(rows), "positives": int(rows["fraud"].sum())}
+        for path, rows in parts.items()
+    ]
     if as_json:
         typer.echo(json.dumps(found, indent=2))
     elif not quiet:
-        typer.echo(
-            f"{found['rows']:,} payments, {found['positives']:,} of them fraud, are in {output}."
-        )
+        for each in found:
+            typer.echo(
+                f"{each['rows']:,} payments, {each['positives']:,} of them fraud, are in "
+                f"{each['file']}."
+            )
 
 
 def _payments(
@@ -88,6 +102,15 @@ def _with_features(table: pd.DataFrame) -> pd.DataFrame:
 
     found = transaction_features(table, delay="7D")
     return table.join(found.drop(columns=[name for name in found if name in table.columns]))
+
+
+def _cut(table: pd.DataFrame, days: int, output: Path, ahead: Path) -> dict[Path, pd.DataFrame]:
+    """The payments before the last days, and those of them."""
+    import pandas as pd
+
+    cut = table["time"].max().normalize() - pd.Timedelta(days=days - 1)
+    is_ahead = table["time"] >= cut
+    return {output: table[~is_ahead], ahead: table[is_ahead]}
 
 
 def _write(table: pd.DataFrame, output: Path) -> None:
