@@ -29,6 +29,9 @@ import xgboost
 import rarefind
 from rarefind._branches import Combination
 from rarefind._files import written_whole
+from rarefind.auto import AutoClassifier
+from rarefind.auto._member import Member, RankScale
+from rarefind.auto._preparation import Preparation
 from rarefind.base import RareClassifier
 from rarefind.boosting import (
     LambdaMARTClassifier,
@@ -307,6 +310,7 @@ _SAVED: dict[type, tuple[_Take, _Make]] = {
             LambdaMARTClassifier,
             ConditionClassifier,
             RuleListClassifier,
+            AutoClassifier,
             PositiveAwareBinner,
         )
     },
@@ -339,6 +343,9 @@ _SAVED: dict[type, tuple[_Take, _Make]] = {
             Memory,
             Watch,
             Adwin,
+            Member,
+            RankScale,
+            Preparation,
             FBeta,
             Cost,
             RecallAtLeast,
