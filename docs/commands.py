@@ -60,7 +60,14 @@ def _section(name: str, command: Any, level: int) -> str:
     arguments = [p for p in command.params if p.param_type_name == "argument"]
     options = [p for p in command.params if p.param_type_name == "option" and p.name != "help"]
     usage = " ".join([name, *(p.name.upper() for p in arguments)])
-    lines = [f"{'#' * level} {name}", "", command.help or "", "", f"```\n{usage} [OPTIONS]\n```", ""]
+    lines = [
+        f"{'#' * level} {name}",
+        "",
+        command.help or "",
+        "",
+        f"```\n{usage} [OPTIONS]\n```",
+        "",
+    ]
     if arguments or options:
         lines += ["| | |", "|---|---|"]
         lines += [f"| `{p.name.upper()}` | {_cell(p.help)} |" for p in arguments]

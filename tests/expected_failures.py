@@ -6,6 +6,7 @@ from typing import Any
 
 from sklearn.ensemble import RandomForestClassifier
 
+from rarefind.auto import AutoClassifier
 from rarefind.boosting import (
     LambdaMARTClassifier,
     NLBClassifier,
@@ -145,5 +146,6 @@ CHECKED: list[tuple[Any, dict[str, str]]] = [
     ),
     (RuleListClassifier(_RULES), _OWN_THRESHOLD | _WEIGHTS),
     (RuleListClassifier(_RULES, weights="equal", threshold=None), _OWN_THRESHOLD | _WEIGHTS),
+    (AutoClassifier(trials=2, candidates=["metaap", "gamma-knn"], cv=3), {}),
     (OnlineBoostingClassifier(method="stream", epochs=50, threshold=None), _A_STEP_A_ROW),
 ]

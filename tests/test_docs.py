@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import rarefind.auto
 import rarefind.base
 import rarefind.boosting
 import rarefind.conditions
@@ -47,6 +48,7 @@ _IN_PASSING = {"COUNT_METRIC_NAMES", "REGISTERED_SCORERS", "CountMetric", "DISTA
 @pytest.mark.parametrize(
     "package",
     [
+        rarefind.auto,
         rarefind.base,
         rarefind.boosting,
         rarefind.conditions,

@@ -89,9 +89,9 @@ def holds(condition: Condition, row: pd.Series) -> bool:
     if value == "present":
         return not np.isnan(own)
     if condition.op == "≈":
-        return value in KNOWN.loc[LABELS, condition.feature].to_numpy() and short(
-            float(own)
-        ) in str(condition)
+        # Where columns were scaled for distances, values come back within rounding.
+        known = np.isclose(KNOWN.loc[LABELS, condition.feature], value, rtol=1e-9, atol=1e-12)
+        return bool(known.any()) and short(float(own)) in str(condition)
     if isinstance(value, str):  # a comparison with other columns
         return bool(Rule(str(condition)).fires(row.to_dict()))
     compare = {

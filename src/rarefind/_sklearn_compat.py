@@ -11,6 +11,7 @@ from sklearn import model_selection
 from sklearn.metrics import _scorer
 from sklearn.utils._param_validation import StrOptions
 
+from rarefind._deadline import deadline, refuse_after
 from rarefind._progress import progress_bar
 
 __all__ = ["CallbackSupportMixin", "register_scorer", "report_progress", "with_callbacks"]
@@ -66,14 +67,17 @@ def report_progress(
 ) -> Iterator[Callable[[], None]]:
     """Report the steps of a fit to the estimator's callbacks, and on the terminal if verbose.
 
-    Yields the function to call after each step. The fit must be decorated by `with_callbacks`.
+    Yields the function to call after each step, which gives up where the time is over that
+    `rarefind._deadline.until` allows. The fit must be decorated by `with_callbacks`.
     """
+    end = deadline()  # steps may be called by threads, which do not know it
     context = None
     if hasattr(estimator, "_init_callback_context"):
         context = estimator._init_callback_context(max_subtasks=steps)
         context.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
 
     def step() -> None:
+        refuse_after(end)
         if context is not None:
             inner = context.subcontext(task_name=task)
             inner.call_on_fit_task_begin(estimator=estimator)

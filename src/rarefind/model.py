@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from inspect import signature
 from typing import Any, Self
 
 import numpy as np
@@ -139,7 +140,8 @@ class TableModel(BaseEstimator):
             estimator.set_params(categorical_features=self.encoder_.level_outputs_)
         groups = None if self.entity is None else entity_codes(frame[self.entity])
         labels = frame[self.target].to_numpy()
-        data = Labelled.of(self._encode(frame), labels, groups, self.positive_)
+        times = self._times(frame) if "times" in signature(estimator.fit).parameters else None
+        data = Labelled.of(self._encode(frame), labels, groups, self.positive_, times)
         self.estimator_ = data.fit(estimator)
         self.classes_ = np.asarray(self.estimator_.classes_)
         self.types_: dict[str, Any] = dict(frame.attrs.get("rarefind_types", {}))
@@ -340,6 +342,20 @@ class TableModel(BaseEstimator):
         at = np.random.default_rng(0).permutation(len(frame))[:_SCORED]
         score = np.asarray(self.estimator_.priority(self._encode(frame.iloc[np.sort(at)])))
         return ColumnReference.of_scores("score", score, np.ones(score.size))
+
+    def _times(self, frame: pd.DataFrame) -> Array | None:
+        """When each row was, as whole numbers: dates in nanoseconds."""
+        if self.time is None:
+            return None
+        column = frame[self.time]
+        if column.isna().any():
+            raise ValueError(f"{self.time} is missing in {int(column.isna().sum())} rows.")
+        if pd.api.types.is_numeric_dtype(column):
+            return column.to_numpy()
+        times = pd.to_datetime(column)
+        if times.dt.tz is not None:
+            times = times.dt.tz_convert("UTC").dt.tz_localize(None)
+        return times.astype("datetime64[ns]").astype(np.int64).to_numpy()
 
     def _keep_known(self, frame: pd.DataFrame, labels: Array) -> None:
         """Keep what the known positives are called and hold, for reasons that speak of them."""

@@ -30,6 +30,9 @@ import rarefind
 from rarefind._branches import Combination
 from rarefind._evidence import Evidence
 from rarefind._files import written_whole
+from rarefind.auto import AutoClassifier
+from rarefind.auto._member import Member, RankScale
+from rarefind.auto._preparation import Preparation
 from rarefind.base import RareClassifier
 from rarefind.boosting import (
     LambdaMARTClassifier,
@@ -335,6 +338,7 @@ _SAVED: dict[type, tuple[_Take, _Make]] = {
             LambdaMARTClassifier,
             ConditionClassifier,
             RuleListClassifier,
+            AutoClassifier,
             PositiveAwareBinner,
         )
     },
@@ -369,6 +373,9 @@ _SAVED: dict[type, tuple[_Take, _Make]] = {
             Memory,
             Watch,
             Adwin,
+            Member,
+            RankScale,
+            Preparation,
             FBeta,
             Cost,
             RecallAtLeast,

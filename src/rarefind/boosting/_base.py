@@ -21,6 +21,7 @@ from rarefind._checks import (
     refuse_missing,
     training_weights,
 )
+from rarefind._deadline import deadline, refuse_after
 from rarefind._sklearn_compat import report_progress, with_callbacks
 from rarefind._typing import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.base import RareClassifier
@@ -304,6 +305,7 @@ class BoostingClassifier(RareClassifier):
 
         These come without their columns, which are coded for the model once, and let go.
         """
+        refuse_after(deadline())  # to cut columns into bins takes as long as many rounds
         own = rows if part.train is None else rows.take(part.train).levelled()
         judges = part.held if isinstance(part.held, Rows) else rows.take(part.held)
         model = self._grow(own, judges.X, seed)

@@ -27,17 +27,27 @@ class Labelled:
     groups: Array | None
     #: None where there are more than two classes.
     pos_label: Label
+    #: When each row was, for estimators that ask for it.
+    times: Array | None = None
 
     @classmethod
-    def of(cls, X: Table, y: ArrayLike, groups: ArrayLike | None, pos_label: Label) -> Self:
+    def of(
+        cls,
+        X: Table,
+        y: ArrayLike,
+        groups: ArrayLike | None,
+        pos_label: Label,
+        times: ArrayLike | None = None,
+    ) -> Self:
         """Check the rows; the rarer label of all rows is positive unless another is said to be."""
         labels = np.asarray(y)
         grouped = None if groups is None else np.asarray(groups)
-        check_consistent_length(X, labels, grouped)
+        moments = None if times is None else np.asarray(times)
+        check_consistent_length(X, labels, grouped, moments)
         names, counts = np.unique(labels, return_counts=True)
         if names.size == 2:
             pos_label = choose_positive(names, counts, pos_label)
-        return cls(X, labels, grouped, pos_label)
+        return cls(X, labels, grouped, pos_label, moments)
 
     def fit(self, estimator: Any, rows: Ints | None = None) -> Any:
         """Fit a copy of the estimator to these rows, to all by default."""
@@ -51,9 +61,12 @@ class Labelled:
         if self.pos_label is not None:
             fitted.set_params(**unsaid)
         X, y = (self.X, self.y) if rows is None else _safe_split(fitted, self.X, self.y, rows)
-        extra = {}
-        if self.groups is not None and "groups" in signature(fitted.fit).parameters:
-            extra["groups"] = self.groups if rows is None else self.groups[rows]
+        asked = signature(fitted.fit).parameters
+        extra = {
+            name: values if rows is None else values[rows]
+            for name, values in (("groups", self.groups), ("times", self.times))
+            if values is not None and name in asked
+        }
         return fitted.fit(X, y, **extra)
 
     def held_out(self, estimator: Any, rows: Ints, fitted_to: Ints) -> tuple[Table, Array]:

@@ -1,0 +1,73 @@
+"""How long a search may take, and how long a model will."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from numbers import Real
+from typing import Any
+
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+# Kept for what comes after the last fit.
+_SHARE_TO_FINISH, _MOST_TO_FINISH = 0.06, 5.0
+# How the time of a fit grows with its rows: at least, where nothing else is known, and at most.
+_LEAST_GROWTH, _USUAL_GROWTH, _MOST_GROWTH = 1.0, 1.2, 2.5
+_MARGIN = 1.5
+
+
+def seconds(limit: Any) -> float:
+    """A time limit as seconds: ``"90s"``, ``"5m"``, ``"1h"``, a number, or None for none."""
+    if limit is None:
+        return math.inf
+    if isinstance(limit, str):
+        found = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([smh]?)\s*", limit)
+        length = float(found[1]) * _UNITS[found[2] or "s"] if found else 0.0
+    else:
+        length = float(limit) if isinstance(limit, Real) else 0.0
+    if not 0 < length < math.inf:
+        raise ValueError(
+            f"time_limit is a length of time such as '90s', '5m' or '1h', not {limit!r}."
+        )
+    return length
+
+
+class Clock:
+    """Runs from its making to the end of the time limit."""
+
+    def __init__(self, limit: float) -> None:
+        self.start = time.monotonic()
+        self.end = self.start + limit
+        #: When the last fit must be over.
+        self.last = self.end - min(_SHARE_TO_FINISH * limit, _MOST_TO_FINISH)
+
+    def left(self) -> float:
+        """Seconds until the last fit must be over."""
+        return self.last - time.monotonic()
+
+
+class Pace:
+    """How long one kind of model takes: measured on few rows, foretold for more."""
+
+    def __init__(self, growth: float = _USUAL_GROWTH) -> None:
+        self._growth = growth
+        self._measured: dict[int, float] = {}
+
+    def measure(self, rows: int, taken: float) -> None:
+        """Take in what a fit took; of fits to as many rows the shortest counts."""
+        self._measured[rows] = min(taken, self._measured.get(rows, math.inf))
+
+    def foretell(self, rows: int) -> float | None:
+        """What a fit to so many rows will take at most, by all that is known; None if nothing."""
+        if not self._measured:
+            return None
+        if rows in self._measured:
+            return _MARGIN * self._measured[rows]
+        most = max(self._measured)
+        growth = self._growth
+        if len(self._measured) > 1:
+            before = sorted(self._measured)[-2]
+            longer = self._measured[most] / self._measured[before]
+            growth = math.log(max(longer, 1e-9)) / math.log(most / before)
+        growth = min(max(growth, _LEAST_GROWTH), _MOST_GROWTH)
+        return _MARGIN * self._measured[most] * max(1.0, rows / most) ** growth

@@ -1,0 +1,102 @@
+"""Rows as models need them that measure distances, and their reasons back in the rows' columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from rarefind._typing import Bools, Floats, Ints
+from rarefind.rules import Condition
+from rarefind.rules._reason import short
+
+# Levels of a column that get a column of their own, the most frequent.
+_MOST_LEVELS = 30
+
+# What a prepared column tells of the column that it comes from.
+_NUMBER, _HOLE, _LEVEL = 0, 1, 2
+
+
+class Preparation(NamedTuple):
+    """Numbers scaled, holes filled and marked, levels a column each; one entry a new column."""
+
+    #: The column it comes from.
+    source: Ints
+    #: Whether it holds the number, whether there is a hole, or whether there is a level.
+    kind: Ints
+    #: What is subtracted and what is divided by; of a level, its code and 1.
+    shift: Floats
+    scale: Floats
+
+    @classmethod
+    def learn(cls, X: Floats, is_level: Bools) -> Self:
+        """See which columns hold levels, which have holes, and how far numbers are spread."""
+        parts: list[tuple[int, int, float, float]] = []
+        for j in range(X.shape[1]):
+            hole = np.isnan(X[:, j])
+            known = X[~hole, j]
+            if is_level[j]:
+                codes, counts = np.unique(known, return_counts=True)
+                frequent = np.sort(codes[np.argsort(-counts, kind="stable")[:_MOST_LEVELS]])
+                parts += [(j, _LEVEL, float(code), 1.0) for code in frequent]
+            else:
+                shift = float(np.median(known)) if known.size else 0.0
+                spread = float(np.std(known)) if known.size else 0.0
+                parts.append((j, _NUMBER, shift, spread if 0 < spread < np.inf else 1.0))
+            if hole.any() and not hole.all():
+                parts.append((j, _HOLE, 0.0, 1.0))
+        source, kind, shift_of, scale_of = zip(*parts, strict=True)
+        return cls(
+            np.array(source, dtype=np.intp),
+            np.array(kind, dtype=np.intp),
+            np.array(shift_of),
+            np.array(scale_of),
+        )
+
+    def transform(self, X: Floats) -> Floats:
+        """The prepared rows; a hole in a number is filled with the median, which is 0."""
+        made = np.empty((len(X), self.source.size))
+        for i, (j, kind) in enumerate(zip(self.source, self.kind, strict=True)):
+            if kind == _NUMBER:
+                made[:, i] = np.nan_to_num((X[:, j] - self.shift[i]) / self.scale[i], nan=0.0)
+            elif kind == _HOLE:
+                made[:, i] = np.isnan(X[:, j])
+            else:
+                made[:, i] = X[:, j] == self.shift[i]
+        return made
+
+    def spoken(
+        self, because: list[Condition], own: Floats, made: Sequence[str], names: Sequence[str]
+    ) -> list[Condition]:
+        """Conditions on the columns ``made`` in terms of those they come from, called ``names``.
+
+        What says nothing of a row is left out: that it lacks a level which another lacks as well,
+        or that the number which fills its hole is near another.
+        """
+        place = {name: i for i, name in enumerate(made)}
+        found: dict[int, Condition] = {}
+        for condition in because:
+            i = place[condition.feature]
+            j = int(self.source[i])
+            said = self._said(i, condition, float(own[j]), names[j])
+            if said is None:
+                continue
+            weight = condition.weight + (found[j].weight if j in found else 0.0)
+            found[j] = replace(found.get(j, said), weight=weight)
+        return list(found.values())
+
+    def _said(self, i: int, condition: Condition, own: float, name: str) -> Condition | None:
+        kind, like = self.kind[i], float(condition.value)
+        if np.isnan(own):
+            if kind != _HOLE or like != 1:
+                return None
+            return Condition(name, "=", "missing", f"{name} is missing", condition.weight)
+        if kind == _NUMBER:
+            known = like * float(self.scale[i]) + float(self.shift[i])
+            text = f"{name} {short(own)} ≈ {short(known)}"
+            return Condition(name, "≈", known, text, condition.weight)
+        if kind == _LEVEL and own == self.shift[i] and like == 1:
+            return Condition(name, "=", own, f"{name} = {own:.6g}", condition.weight)
+        return None

@@ -1,0 +1,344 @@
+"""Successive halving: all candidates on few rows, the better ones on more."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.base import clone
+
+from rarefind._deadline import OutOfTimeError, until
+from rarefind._typing import Floats, Ints
+from rarefind.auto._clock import Clock, Pace
+from rarefind.auto._judge import Held, Verdict, judge
+from rarefind.auto._member import Columns, Member, RankScale
+from rarefind.auto._rows import Fold, Known
+
+# Rows of the first rung, how many times more the next one has, and the rows up to which there is
+# but one.
+_FIRST, _TIMES_MORE, _FEW = 1000, 3, 3000
+# Positives to be judged by on the way, and in the end.
+_ENOUGH_ON_THE_WAY, _ENOUGH = 50, 300
+# What is kept from rung to rung: a half, but not fewer.
+_FEWEST_KEPT = 3
+# Rows of a first try, by which the time is foretold of what cannot be stopped on its way.
+_TRY = 200
+# A rung before the last takes no more than this share of the time, and a candidate of a rung no
+# more than so many times its part.
+_SHARE_OF_RUNG, _TIMES_ITS_PART = 0.4, 4.0
+_QUICK_ROWS, _QUICK_ROUNDS = 500, 30
+# Numbers in a table from which on several threads work faster on one model than one does.
+_LARGE = 3_000_000
+
+
+class Rung(NamedTuple):
+    """Rows to fit to, and the number of folds to be judged by."""
+
+    size: int
+    folds: int
+
+
+class Judged(NamedTuple):
+    """A model, and what it makes of the rows held out."""
+
+    member: Member
+    size: int
+    score: Floats
+    verdict: Verdict
+    seconds: float
+
+
+class Contender:
+    """A candidate and what is known of it: a model of each fold, the last one."""
+
+    def __init__(self, name: str, estimator: Any, stops: bool) -> None:
+        self.name, self.estimator, self.stops = name, estimator, stops
+        self.pace = Pace(1.2 if stops else 2.0)
+        self.by_fold: dict[int, Judged] = {}
+        self.seconds = 0.0
+        self.failure: Exception | None = None
+
+    @property
+    def size(self) -> int:
+        """Rows of its largest model."""
+        return max((judged.size for judged in self.by_fold.values()), default=0)
+
+    def largest(self) -> tuple[int, Judged]:
+        """The fold of its largest model, and that model."""
+        fold = max(self.by_fold, key=lambda f: (self.by_fold[f].size, -f))
+        return fold, self.by_fold[fold]
+
+
+def rungs(known: Known, folds: list[Fold]) -> list[Rung]:
+    """From few rows to all, from few folds to enough."""
+    held = np.cumsum([known.positive[fold.judged].sum() for fold in folds])
+    on_the_way, at_last = (
+        min(len(folds), int(np.searchsorted(held, enough)) + 1)
+        for enough in (_ENOUGH_ON_THE_WAY, _ENOUGH)
+    )
+    n = max(fold.train.size for fold in folds)
+    sizes = []
+    size = _FIRST
+    while n > _FEW and size * _TIMES_MORE / 2 < n:
+        sizes.append(Rung(size, on_the_way))
+        size *= _TIMES_MORE
+    if not sizes and on_the_way < at_last:
+        sizes.append(Rung(n, on_the_way))
+    return [*sizes, Rung(n, at_last)]
+
+
+class Search:
+    """The models tried so far; an answer from the first one on."""
+
+    def __init__(
+        self,
+        known: Known,
+        folds: list[Fold],
+        columns: Columns,
+        contenders: list[Contender],
+        share: float,
+        seed: int,
+        n_jobs: int | None,
+        clock: Clock,
+        step: Callable[[], None],
+    ) -> None:
+        self.known, self.folds, self.columns = known, folds, columns
+        self.contenders, self.share, self.seed = contenders, share, seed
+        self._n_jobs, self.clock, self._step = n_jobs, clock, step
+        self.interrupted = False
+        self.quick: Contender | None = None
+
+    def run(self, steps: list[Rung]) -> None:
+        """Climb the rungs until the time is over, or Ctrl-C."""
+        try:
+            self._fit_quick()
+            self._climb(steps)
+        except KeyboardInterrupt:
+            if not self.judged():
+                raise
+            self.interrupted = True
+
+    def run_trials(self, steps: list[Rung], trials: float) -> None:
+        """Climb the rungs with a number of trials, each in one thread: the same on any cores."""
+        first, n_rungs = _first_of(trials, len(steps), len(self.contenders))
+        alive, steps = self.contenders[:first], steps[-n_rungs:]
+        for number, rung in enumerate(steps):
+            tasks = [(c, f) for c in alive for f in range(rung.folds) if self._is_new(c, f, rung)]
+            found = Parallel(n_jobs=self._n_jobs, require="sharedmem")(
+                delayed(self._tried)(c, f, rung.size, 1) for c, f in tasks
+            )
+            for (contender, fold), judged in zip(tasks, found, strict=True):
+                self._take(contender, fold, judged)
+            for _ in alive:
+                self._step()
+            alive = [c for c in self.standing() if c in alive]
+            if number + 1 < len(steps):
+                alive = alive[: _kept(len(alive), trials)]
+
+    def judged(self) -> list[Contender]:
+        """The candidates of which there is a model; else the quick one, if there is that."""
+        found = [c for c in self.contenders if c.by_fold]
+        quick = self.quick
+        return found or ([quick] if quick is not None and quick.by_fold else [])
+
+    def standing(self) -> list[Contender]:
+        """The candidates, best first, each beside the others on the folds that it was judged by."""
+        found = self.judged()
+        most = max((len(c.by_fold) for c in found), default=0)
+        level = {
+            fold: float(
+                np.mean(
+                    [
+                        c.by_fold[fold].verdict.worth
+                        for c in found
+                        if fold in c.by_fold and len(c.by_fold) == most
+                    ]
+                    or [0.0]
+                )
+            )
+            for fold in range(len(self.folds))
+        }
+
+        def ahead(c: Contender) -> float:
+            return float(np.mean([j.verdict.worth - level[f] for f, j in c.by_fold.items()]))
+
+        return sorted(found, key=lambda c: -ahead(c))
+
+    def held(self, contender: Contender, fold: int) -> Held:
+        """What a candidate makes of the rows of a fold."""
+        part = self.folds[fold]
+        score = contender.by_fold[fold].score
+        return Held(self.known.positive[part.judged], score, part.weight)
+
+    def last_fit(self, contender: Contender) -> Member | None:
+        """The candidate on all rows; None where the time is not enough, or Ctrl-C said so."""
+        n = self.known.positive.size
+        needed = contender.pace.foretell(n)
+        if needed is None or needed > self.clock.left():
+            return None
+        rows = np.arange(n)
+        threads = 1 if self.clock.end == math.inf else self._threads(n)
+        try:
+            with until(self.clock.last):
+                return self._fit(contender, rows, threads)
+        except OutOfTimeError:
+            return None
+        except KeyboardInterrupt:
+            if self.interrupted:
+                raise
+            self.interrupted = True
+            return None
+
+    def _fit_quick(self) -> None:
+        """A first answer, whatever the time: few rounds on few rows."""
+        first = self.contenders[0]
+        model = clone(first.estimator)
+        if "n_estimators" in model.get_params(deep=False):
+            model.set_params(n_estimators=_QUICK_ROUNDS)
+        self.quick = Contender(first.name, model, True)
+        size = min(_QUICK_ROWS, self.folds[0].train.size)
+        self._take(self.quick, 0, self._tried(self.quick, 0, size, 1))
+
+    def _climb(self, steps: list[Rung]) -> None:
+        alive = self.contenders
+        for number, rung in enumerate(steps):
+            is_last = number + 1 == len(steps)
+            end = self._end_of_search()
+            if not is_last and math.isfinite(end):
+                now = time.monotonic()
+                end = now + _SHARE_OF_RUNG * (end - now)
+            done = []
+            for place, contender in enumerate(alive):
+                if self._evaluate(contender, rung, end, len(alive) - place):
+                    done.append(contender)
+                self._step()
+            alive = [c for c in self.standing() if c in done]
+            alive = alive[: _kept(len(alive))]
+            if not alive:
+                return
+
+    def _end_of_search(self) -> float:
+        """When to stop: early enough for the last fit, if there is time for one at all."""
+        best = self.standing()[:1]
+        needed = best[0].pace.foretell(self.known.positive.size) if best else None
+        if needed is None or needed > self.clock.left():
+            return self.clock.last
+        return self.clock.last - needed
+
+    def _evaluate(self, contender: Contender, rung: Rung, end: float, waiting: int) -> bool:
+        """Judge a candidate on a rung; False if it could not be."""
+        end = min(end, self._end_of_search())
+        now = time.monotonic()
+        if math.isfinite(end):
+            end = min(end, now + max(0.5, _TIMES_ITS_PART * (end - now) / waiting))
+        try:
+            with until(end):
+                if not contender.stops and not contender.by_fold and rung.size > 2 * _TRY:
+                    self._time(contender)
+            return self._judge_folds(contender, rung, end)
+        except OutOfTimeError:
+            return False
+        finally:
+            contender.seconds += time.monotonic() - now
+
+    def _judge_folds(self, contender: Contender, rung: Rung, end: float) -> bool:
+        """Judge a candidate on the folds of a rung, as far as time allows."""
+        new = [f for f in range(rung.folds) if self._is_new(contender, f, rung)]
+        threads = self._threads(rung.size)
+        at_once = 1 if threads != 1 else effective_n_jobs(self._n_jobs)
+        for start in range(0, len(new), at_once):
+            expected = contender.pace.foretell(rung.size)
+            if expected is not None and time.monotonic() + expected > end:
+                return False
+            part = new[start : start + at_once]
+            found = Parallel(n_jobs=len(part), require="sharedmem")(
+                delayed(self._tried_until)(end, contender, f, rung.size, threads) for f in part
+            )
+            for fold, judged in zip(part, found, strict=True):
+                self._take(contender, fold, judged)
+        return contender.failure is None
+
+    def _threads(self, rows: int) -> int | None:
+        """Threads of one model: on small tables they would wait for each other."""
+        return self._n_jobs if rows * self.known.X.shape[1] >= _LARGE else 1
+
+    def _time(self, contender: Contender) -> None:
+        """Fit to very few rows, to know how long more will take."""
+        rows = self.known.sample(self.folds[0].train, _TRY, self.seed)
+        start = time.monotonic()
+        try:
+            self._fit(contender, rows, 1)
+        except ValueError:
+            return  # more rows may do
+        contender.pace.measure(rows.size, time.monotonic() - start)
+
+    def _is_new(self, contender: Contender, fold: int, rung: Rung) -> bool:
+        size = min(rung.size, self.folds[fold].train.size)
+        return contender.failure is None and (
+            fold not in contender.by_fold or contender.by_fold[fold].size < size
+        )
+
+    def _fit(self, contender: Contender, rows: Ints, threads: int | None) -> Member:
+        name, estimator = contender.name, contender.estimator
+        return Member.fit(name, estimator, self.known, rows, self.columns, self.seed, threads)
+
+    def _tried_until(self, end: float, *what: Any) -> Judged | ValueError:
+        with until(end):  # a thread of its own does not know it
+            return self._tried(*what)
+
+    def _tried(
+        self, contender: Contender, fold: int, size: int, threads: int | None
+    ) -> Judged | ValueError:
+        """A model of some rows of a fold, judged by the rows held out."""
+        part = self.folds[fold]
+        rows = self.known.sample(part.train, size, (self.seed, fold, size))
+        start = time.monotonic()
+        try:
+            member = self._fit(contender, rows, threads)
+        except ValueError as error:
+            return error
+        score = member.priority(self.known.X[part.judged])
+        positive = self.known.positive[part.judged]
+        # That very model's ranks on rows as they are, should it be all there is time for.
+        member = member._replace(scale=RankScale.of(score, part.weight))
+        verdict = judge(Held(positive, score, part.weight), self.share)
+        return Judged(member, rows.size, score, verdict, time.monotonic() - start)
+
+    def _take(self, contender: Contender, fold: int, judged: Judged | ValueError) -> None:
+        if isinstance(judged, ValueError):
+            contender.failure = judged
+            return
+        contender.by_fold[fold] = judged
+        contender.pace.measure(judged.size, judged.seconds)
+        if self.clock.end == math.inf:
+            contender.seconds += judged.seconds
+
+
+def _kept(n: int, trials: float = math.inf) -> int:
+    return max(min(_FEWEST_KEPT, n), -(-n // 2)) if trials == math.inf else max(1, -(-n // 2))
+
+
+def _first_of(trials: float, most_rungs: int, n: int) -> tuple[int, int]:
+    """How many candidates can begin, and on how many rungs, so that halving ends in the trials.
+
+    Rungs are left out from below where they would leave fewer than half of the trials, or than two,
+    for different candidates.
+    """
+    wanted = min(n, max(min(2.0, trials), trials / 2))
+    for n_rungs in range(most_rungs, 0, -1):
+        first = max((c for c in range(1, n + 1) if _used(c, n_rungs) <= trials), default=1)
+        if first >= wanted:
+            break
+    return first, n_rungs
+
+
+def _used(first: int, n_rungs: int) -> int:
+    """Trials of a search that begins with so many candidates."""
+    used = 0
+    for _ in range(n_rungs):
+        used, first = used + first, _kept(first, 1)
+    return used
