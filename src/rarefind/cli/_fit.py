@@ -152,22 +152,22 @@ def _learned(
     from rarefind._deadline import OutOfTimeError, until
     from rarefind._looks import gathered
 
-    searches = "time_limit" in ours.estimator.get_params() and limit is not None
+    searches = "time_limit" in ours.estimator.get_params()
     end = float("inf") if limit is None else began + limit * (1 - _KEPT_BACK_SHARE) - _KEPT_BACK
-    left = max(1.0, end - clock.monotonic())
-    if searches:
-        share = left / (1 + len(looks.parts)) * (1 - _OVERHEAD_SHARE)
-        ours.estimator.set_params(time_limit=share)
+    if searches and limit is not None:
+        share = max(1.0, end - clock.monotonic()) / (1 + len(looks.parts))
+        ours.estimator.set_params(time_limit=share * (1 - _OVERHEAD_SHARE))
     say(f"Learning from {len(table):,} rows")
     try:
-        with until(end):
+        # A search watches the time itself, and always ends with a model.
+        with until(float("inf") if searches else end):
             fitted = clone(ours).fit(table)
     except OutOfTimeError:
         raise ValueError(
             "The model was not done in time, so nothing was written: give it more time, or leave "
             "the choice to --model auto, which always ends in time."
         ) from None
-    with until(end):
+    with until(float("inf") if searches else end):
         evidence = gathered(ours, table, looks, budget, per, say)
     return fitted, evidence
 
