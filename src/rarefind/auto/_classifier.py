@@ -33,7 +33,7 @@ from rarefind.selection._calibration import BetaCalibration, Reference
 from rarefind.selection._threshold import metric_of_counts
 
 # With fewer rows of a class none are left to hold out of what is held out already.
-_FEWEST = 4
+_FEWEST = 3
 
 
 class AutoClassifier(RareClassifier):

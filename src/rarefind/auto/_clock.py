@@ -10,7 +10,7 @@ from typing import Any
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 # Kept for what comes after the last fit.
-_SHARE_TO_FINISH, _MOST_TO_FINISH = 0.06, 5.0
+_SHARE_TO_FINISH, _MOST_TO_FINISH = 0.1, 5.0
 # How the time of a fit grows with its rows: at least, where nothing else is known, and at most.
 _LEAST_GROWTH, _USUAL_GROWTH, _MOST_GROWTH = 1.0, 1.2, 2.5
 _MARGIN = 1.5

@@ -27,9 +27,9 @@ _ENOUGH_ON_THE_WAY, _ENOUGH = 50, 300
 _FEWEST_KEPT = 3
 # Rows of a first try, by which the time is foretold of what cannot be stopped on its way.
 _TRY = 200
-# A rung before the last takes no more than this share of the time, and a candidate of a rung no
-# more than so many times its part.
-_SHARE_OF_RUNG, _TIMES_ITS_PART = 0.4, 4.0
+# A rung before the last takes no more than this share of the time, and a candidate after the first
+# no more than this share of what is left of the rung.
+_SHARE_OF_RUNG, _SHARE_OF_CANDIDATE = 0.5, 0.4
 _QUICK_ROWS, _QUICK_ROUNDS = 500, 30
 # Numbers in a table from which on several threads work faster on one model than one does.
 _LARGE = 3_000_000
@@ -111,6 +111,7 @@ class Search:
         self._n_jobs, self.clock, self._step = n_jobs, clock, step
         self.interrupted = False
         self.quick: Contender | None = None
+        self._scoring = 0.0  # seconds that the rows of a fold take
 
     def run(self, steps: list[Rung]) -> None:
         """Climb the rungs until the time is over, or Ctrl-C."""
@@ -211,9 +212,10 @@ class Search:
             if not is_last and math.isfinite(end):
                 now = time.monotonic()
                 end = now + _SHARE_OF_RUNG * (end - now)
-            done = []
-            for place, contender in enumerate(alive):
-                if self._evaluate(contender, rung, end, len(alive) - place):
+            done: list[Contender] = []
+            for contender in alive:
+                own = end if contender is alive[0] else self._part_of(end)
+                if self._evaluate(contender, rung, own):
                     done.append(contender)
                 self._step()
             alive = [c for c in self.standing() if c in done]
@@ -229,12 +231,16 @@ class Search:
             return self.clock.last
         return self.clock.last - needed
 
-    def _evaluate(self, contender: Contender, rung: Rung, end: float, waiting: int) -> bool:
-        """Judge a candidate on a rung; False if it could not be."""
-        end = min(end, self._end_of_search())
+    def _part_of(self, end: float) -> float:
         now = time.monotonic()
-        if math.isfinite(end):
-            end = min(end, now + max(0.5, _TIMES_ITS_PART * (end - now) / waiting))
+        return now + _SHARE_OF_CANDIDATE * (end - now) if math.isfinite(end) else end
+
+    def _evaluate(self, contender: Contender, rung: Rung, end: float) -> bool:
+        """Judge a candidate on a rung; False if it could not be."""
+        end = min(end, self._end_of_search() - self._scoring)
+        now = time.monotonic()
+        if now > end:
+            return False
         try:
             with until(end):
                 if not contender.stops and not contender.by_fold and rung.size > 2 * _TRY:
@@ -301,7 +307,10 @@ class Search:
             member = self._fit(contender, rows, threads)
         except ValueError as error:
             return error
+        fitted = time.monotonic()
         score = member.priority(self.known.X[part.judged])
+        if contender is self.quick:
+            self._scoring = time.monotonic() - fitted
         positive = self.known.positive[part.judged]
         # That very model's ranks on rows as they are, should it be all there is time for.
         member = member._replace(scale=RankScale.of(score, part.weight))

@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from rarefind._deadline import deadline, refuse_after
 from rarefind._sklearn_compat import report_progress, with_callbacks
 from rarefind._typing import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.base import RareClassifier
@@ -327,12 +328,13 @@ class ME2Classifier(RareClassifier):
         step: Callable[[], None],
     ) -> Layers:
         """Score the test rows of each fold by ellipsoids of its training rows."""
-        X = self._rows.X
+        X, end = self._rows.X, deadline()
         scores, owners = [], []
         for train, test in pairs:
             rows = _training_rows(X, positive, train)
 
             def solved(j: int, rows: TrainingRows = rows) -> Iterator[Ellipsoid]:
+                refuse_after(end)
                 row = int(rows.positives[j])
                 return excluding_ellipsoids(rows, row, settings_of(row), self.tol, self.max_iter)
 

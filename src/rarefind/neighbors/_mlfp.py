@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from rarefind._deadline import deadline, refuse_after
 from rarefind._sklearn_compat import with_callbacks
 from rarefind._typing import ArrayLike, Floats, Ints, Label, Table
 from rarefind.distances import MLFP
@@ -281,6 +282,7 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
         super()._settle(score, codes, weight, threshold)
 
     def _learned(self, X: Floats, codes: Ints, seed: int) -> MLFP:
+        refuse_after(deadline())
         return MLFP(
             self.mu_,
             self.c_,
