@@ -42,6 +42,8 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     _many_classes = False
     #: Whether rows may have holes (NaN).
     _takes_holes = False
+    #: Whether ``_priority`` is faster, and the same, where each column is in one piece of memory.
+    _reads_columns = False
 
     classes_: Array
     pos_label_: Label

@@ -154,7 +154,10 @@ class TableModel(BaseEstimator):
 
     def priority(self, table: Table) -> Floats:
         """Raw score of each row for ranking: higher goes first."""
-        return np.asarray(self._fitted().priority(self._encode(table)))
+        estimator = self._fitted()
+        if not getattr(estimator, "_reads_columns", False):
+            return np.asarray(estimator.priority(self._encode(table)))
+        return np.asarray(estimator.priority(self._named(self.encoder_._transform_columns(table))))
 
     def predict(self, table: Table) -> Array:
         """The value of the target that each row is decided to have."""
@@ -334,8 +337,11 @@ class TableModel(BaseEstimator):
 
     def _encode(self, table: Table) -> pd.DataFrame:
         check_is_fitted(self, "encoder_")
-        values = self.encoder_.transform(table)
-        return pd.DataFrame(values, columns=list(self.encoder_.get_feature_names_out()))
+        return self._named(self.encoder_.transform(table))
+
+    def _named(self, values: Floats) -> pd.DataFrame:
+        names = list(self.encoder_.get_feature_names_out())
+        return pd.DataFrame(values, columns=names, copy=False)
 
     def _spread_of_scores(self, frame: pd.DataFrame) -> ColumnReference:
         """How the priorities of the fit's own rows are spread, by a sample of them."""

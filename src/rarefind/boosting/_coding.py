@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -10,8 +10,10 @@ from rarefind._branches import least_rounding_to
 from rarefind._typing import Array, Bools, Floats
 from rarefind.data import PositiveAwareBinner
 
-# Rows that are coded at a time when they are scored.
+# Rows that are coded at a time when they are explained, and when they are scored: the memory of
+# the few is used again, which takes less time than to get new.
 BLOCK = 100_000
+SCORED = 16_384
 _LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -50,23 +52,19 @@ class Coding(NamedTuple):
         return max([*sizes, 0]) + 2
 
     def codes(self, X: Floats, n_threads: int = 1) -> Array:
-        """The columns as 32-bit floats, in which all codes are exact."""
-        codes = np.empty(X.shape, dtype=np.float32)
-        if not self.is_set.any():
-            self._code_numbers(X, codes, n_threads)
-            return codes
-        numbers = np.empty((len(X), int((~self.is_set).sum())), dtype=np.float32)
-        self._code_numbers(X[:, ~self.is_set], numbers, n_threads)
-        codes[:, ~self.is_set] = numbers
+        """The columns as 32-bit floats, in which all codes are exact; laid out as they are."""
+        order: Literal["C", "F"] = "C" if X.flags.c_contiguous else "F"
+        codes = np.empty(X.shape, dtype=np.float32, order=order)
+        numbers = np.flatnonzero(~self.is_set)
+        if self.binner is not None:
+            self.binner._code(X, codes, n_threads, numbers)
+        elif not self.is_set.any():
+            np.clip(X, -_LARGEST, _LARGEST, out=codes, casting="same_kind")
+        else:
+            codes[:, numbers] = np.clip(X[:, numbers], -_LARGEST, _LARGEST)
         for j, levels in zip(np.flatnonzero(self.is_set), self.levels, strict=True):
             codes[:, j] = _places(X[:, j], levels)
         return codes
-
-    def _code_numbers(self, X: Floats, codes: Array, n_threads: int) -> None:
-        if self.binner is None:
-            codes[:] = np.clip(X, -_LARGEST, _LARGEST)
-        else:
-            self.binner._code(X, codes, n_threads)
 
     def refuse_malformed(self, n_features: int) -> None:
         """Refuse what a file holds that no fit would make."""

@@ -144,6 +144,9 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
     0.65
     """
 
+    # Directions are sums over the columns of a row.
+    _reads_columns = False
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "directions": [StrOptions({"weighted-pca", "pca", "rca", "none"})],
         "max_rounds": [Interval(Integral, 1, None, closed="left")],
@@ -393,6 +396,11 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
         ask, kept = super()._by_trees, self._projection
         starts = range(0, len(X), BLOCK)
         return np.concatenate([ask(kept.extend(X[s : s + BLOCK]), **what) for s in starts])
+
+    def _margins(self, X: Floats) -> Array:
+        ask, kept = super()._margins, self._projection
+        starts = range(0, len(X), BLOCK)
+        return np.concatenate([ask(kept.extend(X[s : s + BLOCK])) for s in starts])
 
     def _contributions(self, X: Floats) -> Floats:
         """Shapley values of the trees, those of directions shared among their columns."""

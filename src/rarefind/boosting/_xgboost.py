@@ -18,7 +18,7 @@ from rarefind._branches import Broken
 from rarefind._typing import Array, Bools, Floats, Label
 from rarefind.boosting._base import BoostingClassifier, Rows
 from rarefind.boosting._branches import booster_branches
-from rarefind.boosting._coding import Coding
+from rarefind.boosting._coding import SCORED, Coding
 from rarefind.boosting._run import Derivatives, Matrix, Run, in_blocks
 from rarefind.boosting._trees import Trees
 
@@ -29,6 +29,8 @@ _SHARE = Interval(Real, 0, 1, closed="right")
 
 class BoostedTreesClassifier(BoostingClassifier):
     """Base of boosters made of XGBoost's trees; a subclass gives the loss."""
+
+    _reads_columns = True
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BoostingClassifier._shared_constraints,
@@ -196,8 +198,14 @@ class BoostedTreesClassifier(BoostingClassifier):
         self.base_score_ = grown.base
 
     def _priority(self, X: Floats) -> Floats:
-        margin = self._by_trees(X, output_margin=True)
-        return np.asarray(self.base_score_ + margin.astype(np.float64))
+        return np.asarray(self.base_score_ + self._margins(X).astype(np.float64))
+
+    def _margins(self, X: Floats) -> Array:
+        """Sums of the trees, which XGBoost takes from the codes as they lie."""
+        threads = effective_n_jobs(self.n_jobs)
+        ask = partial(self._trees.booster(threads).inplace_predict, predict_type="margin")
+        starts = range(0, len(X), SCORED)
+        return np.concatenate([ask(self._coding.codes(X[i : i + SCORED], threads)) for i in starts])
 
     def _contributions(self, X: Floats) -> Floats:
         """Exact Shapley values of the trees, without the mean, which stands last."""

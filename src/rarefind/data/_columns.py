@@ -36,6 +36,11 @@ class Spread:
         with np.errstate(over="ignore"):
             return (values - self.shift) / self.scale
 
+    @property
+    def is_none(self) -> bool:
+        """Whether values stay as they are."""
+        return self.fill is None and self.shift == 0 and self.scale == 1
+
     def back(self, value: float) -> float:
         """From an output to the value before scaling."""
         return value * self.scale + self.shift

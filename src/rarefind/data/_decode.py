@@ -55,13 +55,18 @@ def numbers(column: pd.Series[Any], written: str | None) -> Floats:
     elif pt.is_object_dtype(column.dtype):
         column = column.map(float, na_action="ignore")
     values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    refuse_infinite(str(column.name), values)
+    return values
+
+
+def refuse_infinite(name: str, values: Floats) -> None:
+    """Infinity is mostly the end of a division by 0, and no scale can take it."""
     infinite = int(np.isinf(values).sum())
     if infinite:
         raise ValueError(
-            f"Column {column.name!r} holds infinity in {infinite} of {len(values)} rows: "
+            f"Column {name!r} holds infinity in {infinite} of {len(values)} rows: "
             "put a number or leave it empty."
         )
-    return values
 
 
 def booleans(column: pd.Series[Any], written: str | None) -> Floats:

@@ -8,11 +8,13 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from rarefind._typing import Array, Floats, Table
+from rarefind.data._arrow_columns import encode_column
 from rarefind.data._columns import (
     BooleanPlan,
     LevelCodesPlan,
@@ -22,7 +24,7 @@ from rarefind.data._columns import (
     to_state,
     value_text,
 )
-from rarefind.data._frames import as_frame, has_names
+from rarefind.data._frames import as_frame, as_piece, column_names, has_names
 from rarefind.data._plan import Settings, UninformativeError, learn
 
 _STATE_VERSION = 1
@@ -180,16 +182,31 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         -------
         ndarray of shape (n, n_outputs)
         """
+        return np.ascontiguousarray(self._transform_columns(X))
+
+    def _transform_columns(self, X: Table) -> Floats:
+        """The same, with each output in one piece of memory, for what reads columns."""
         check_is_fitted(self)
-        frame = self._aligned(as_frame(X), has_names(X))
-        lacking = [name for name in self.columns_ if name not in frame.columns]
+        by_name = isinstance(X, pa.Table) and hasattr(self, "feature_names_in_")
+        table = as_piece(X, 0) if by_name else self._aligned(as_frame(X), has_names(X))
+        names = set(column_names(table))
+        lacking = [name for name in self.columns_ if name not in names]
         if lacking:
             raise ValueError(
                 f"The table lacks {'column' if len(lacking) == 1 else 'columns'} "
                 f"{', '.join(map(repr, lacking))}, which the encoder was fitted with: add "
                 f"{'it' if len(lacking) == 1 else 'them'}, empty where nothing is known."
             )
-        return np.hstack([plan.encode(frame[plan.column]) for plan in self._plans])
+        outputs = np.empty((len(table), len(self.original_columns_)), order="F")
+        start = 0
+        for plan in self._plans:
+            own = outputs[:, start : start + len(plan.names)]
+            if by_name:
+                encode_column(plan, table, own)
+            else:
+                own[:] = plan.encode(table[plan.column])
+            start += own.shape[1]
+        return outputs
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Names of the outputs: ``amount``, ``country = FR``, ``opened: weekday``.

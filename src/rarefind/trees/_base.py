@@ -48,6 +48,7 @@ class TreeClassifier(RareClassifier):
     """Base of classifiers made of trees: scores are precisions, from 0 to 1."""
 
     _takes_holes = True
+    _reads_columns = True
     #: Parameters that all of them have.
     _shared_constraints: ClassVar[dict[str, Any]] = {
         "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],

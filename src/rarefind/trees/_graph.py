@@ -73,6 +73,15 @@ class MetaTree(NamedTuple):
             X[:, j] = level_codes(X[:, j], values)
         return X
 
+    def on_own_columns(self, X: Floats) -> tuple[MetaTree, Floats]:
+        """The tree on the columns that its conditions ask for, and these columns of the rows."""
+        used = np.unique(self.conditions.feature)
+        number = {int(j): i for i, j in enumerate(used)}
+        feature = np.searchsorted(used, self.conditions.feature).astype(np.int32)
+        levels = {number[j]: values for j, values in self.levels.items() if j in number}
+        conditions = self.conditions._replace(feature=feature)
+        return self._replace(conditions=conditions, levels=levels), X[:, used]
+
     def leaf_under(self, is_kept: Bools) -> Ints:
         """For each outer node the leaf it belongs to when only the kept outer nodes are split."""
         found = np.zeros(is_kept.size, dtype=np.intp)

@@ -29,17 +29,20 @@ class Ranker(NamedTuple):
 
     def priority(self, X: Floats) -> Floats:
         """Score of each row: that of its leaf, moved within the leaf's place by near borders."""
-        leaf = self.tree.apply(X)
+        tree, X = self.tree.on_own_columns(X)
+        leaf = tree.apply(X)
         if not self.width.size:
             return self.score[leaf]
-        return moved_within(leaf, self.blended(X), self.score, self.tree.is_leaf)
+        return moved_within(leaf, self._mean(tree, X), self.score, tree.is_leaf)
 
     def blended(self, X: Floats) -> Floats:
         """Mean score of the leaves that each row is near to; of its own alone without bands."""
-        if not self.width.size:
-            return self.score[self.tree.apply(X)]
-        value = np.where(self.tree.is_leaf, self.score, 0.0)[:, None]
-        return blended(self.tree, X, self.width, value)[:, 0]
+        tree, X = self.tree.on_own_columns(X)
+        return self._mean(tree, X) if self.width.size else self.score[tree.apply(X)]
+
+    def _mean(self, tree: MetaTree, X: Floats) -> Floats:
+        value = np.where(tree.is_leaf, self.score, 0.0)[:, None]
+        return blended(tree, X, self.width, value)[:, 0]
 
 
 def shape_priorities(
