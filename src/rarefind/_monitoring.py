@@ -13,7 +13,7 @@ import pandas as pd
 from rarefind._monitored import Monitored, gather
 from rarefind._promise import Checked, held_out_precision, precision_of
 from rarefind._typing import Bools
-from rarefind.data._column_reference import ColumnReference
+from rarefind.data._column_reference import ColumnReference, finite
 from rarefind.data._drift import DriftReference
 from rarefind.metrics import budget as checks_bought
 from rarefind.metrics._inputs import budget_share
@@ -193,7 +193,7 @@ def _score(model: TableModel, seen: Monitored, notes: list[str]) -> dict[str, An
     elif evidence is not None:
         score = np.asarray(evidence.priority, dtype=np.float64)
         references.append(ColumnReference.of_scores("score", score, np.ones(score.size)))
-    counted = pd.DataFrame({"score": seen.priority})
+    counted = pd.DataFrame({"score": finite(seen.priority)})
     tables = [DriftReference(0, [one]).counter().update(counted).table() for one in references]
     found = min((table.iloc[0] for table in tables), key=lambda row: row["drift"] - row["chance"])
     return {name: found[name] for name in ("drift", "chance", "text", "verdict")}

@@ -9,6 +9,7 @@ import typer
 
 from rarefind import __version__
 from rarefind.cli._demo import demo
+from rarefind.cli._monitor import monitor
 from rarefind.cli._rules import app as rules
 
 app = typer.Typer(
@@ -19,6 +20,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(demo)
+app.command()(monitor)
 app.add_typer(rules, name="rules")
 
 
