@@ -265,7 +265,12 @@ def _checked(
         held_out = held_out_precision(
             np.asarray(evidence.priority), np.asarray(evidence.positive), depth
         )
-    return Checked.of(seen.probability[rows], seen.verdict[rows] == 1, int(listed.sum()), held_out)
+    # An equally deep list of the fit's own rows had about so many hits.
+    deep = float(seen.probability[rows].sum()) * model.rows_ / seen.rows
+    known = min(float(model.positives_), deep)
+    return Checked.of(
+        seen.probability[rows], seen.verdict[rows] == 1, int(listed.sum()), held_out, known
+    )
 
 
 def _of_score(score: dict[str, Any] | None) -> tuple[bool, str]:

@@ -27,7 +27,7 @@ def payments(rng, n):
             "age[y]": rng.integers(18, 90, n),
             "country": rng.choice(["FR", "BE"], n),
             "when": pd.Timestamp("2026-01-05") + days,
-            **{f"other{i}": rng.normal(size=n).round(3) for i in range(16)},
+            **{f"other{i}": rng.normal(size=n).round(3) for i in range(15)},
         }
     )
     table["fraud"] = np.where(table["amount"] + 0.1 * rng.normal(size=n) > 1.8, "yes", "no")
@@ -89,13 +89,13 @@ def refused(folder, monkeypatch, capsys):
 def test_a_model_that_is_kept(run):
     said = run("model.rarefind", "new.csv", "--budget", "20")
     assert said.startswith("keep: 600 rows looked at\n")
-    assert "None of 19 columns changed." in said
+    assert "None of 18 columns changed." in said
     assert "Of 20 rows on the list 20 have a verdict" in said
-    assert "… 4 columns more" in said
+    assert "… 3 columns more" in said
     assert "2026-01-12" in said
     whole = run("model.rarefind", "new.csv", "--budget", "20", "-v")
     assert "columns more" not in whole
-    assert all(name in whole for name in ("age[y]", "country", "other15"))
+    assert all(name in whole for name in ("age[y]", "country", "other14"))
     assert run("model.rarefind", "new.csv", "-q") == "keep\n"
 
 
@@ -127,7 +127,7 @@ def test_json_has_everything(run):
         "weeks",
     }
     assert found["verdict"] == "keep"
-    assert len(found["columns"]) == 19
+    assert len(found["columns"]) == 18
     assert set(found["columns"][0]) == {
         "column",
         "drift",
@@ -139,7 +139,7 @@ def test_json_has_everything(run):
         "verdict",
         "importance",
     }
-    assert [week["rows"] for week in found["weeks"]] == [203, 200, 197] or len(found["weeks"]) == 3
+    assert len(found["weeks"]) == 3
     assert sum(week["rows"] for week in found["weeks"]) == found["rows"] == 600
     assert found["list"]["checked"] == 20
     same = json.loads(run("model.rarefind", "new.csv", "--budget", "20", "--json"))
@@ -151,7 +151,7 @@ def test_bad_files_end_with_one_line(refused, tmp_path, folder):
     (tmp_path / "ragged.csv").write_text("amount,country\n1,FR\n2\n")
     (tmp_path / "lacking.csv").write_text("amount,country\n1,FR\n2,BE\n")
     (tmp_path / "typed.csv").write_text(
-        (folder / "new.csv").read_text().replace("FR", "FR").replace("\n-", "\nhigh", 1)
+        (folder / "new.csv").read_text().replace("\n-", "\nhigh", 1)
     )
     (tmp_path / "table.xyz").write_text("a")
     assert "There is no file none.rarefind" in refused("none.rarefind", "new.csv")
