@@ -106,8 +106,8 @@ def test_no_verdicts_at_all(model, new):
     report = monitor(model, [new.drop(columns="fraud")])
     assert report.verdict == "keep"
     assert report.checked is None
-    assert "Without verdicts, the list's precision is not known." in report.because
-    assert "No row has a verdict" in report.notes[0]
+    assert report.because[-1].startswith("No row has a verdict, so the list's precision is not")
+    assert report.notes == []
     outside = new.assign(verdict=None)
     last = model.rank(new, 2000, reasons=False).index[-5:]
     outside.loc[last, "verdict"] = "no"
@@ -122,7 +122,7 @@ def test_columns_count_by_what_they_carry(model, new):
     noisy = monitor(model, [new.assign(noise=new["noise"] + 0.7)])
     assert noisy.columns.loc[0, ["column", "verdict"]].tolist() == ["noise", "changed"]
     assert noisy.verdict == "keep"
-    assert "1 of 4 columns changed and carry " in " ".join(noisy.because)
+    assert "1 of 4 columns changed and carries " in " ".join(noisy.because)
     larger = monitor(model, [new.drop(columns="fraud").assign(amount=new["amount"] + 1.5)])
     assert larger.verdict == "retrain"
     assert larger.score["verdict"] == "changed"
@@ -137,6 +137,8 @@ def test_weeks(model, new):
     assert weeks["rows"].tolist() == [500] * 4
     assert weeks["listed"].sum() == 200
     assert 60 < weeks["checked"].sum() < 140
+    first = model.predict_proba(new[:500])[:, list(model.classes_).index("yes")]
+    assert weeks["probability"][0] == pytest.approx(first.mean())
     assert (weeks["precision"] == weeks["hits"] / weeks["checked"]).all()
     assert monitor(model, [new.drop(columns="when")]).weeks is None
     assert "no column 'when'" in monitor(model, [new.drop(columns="when")]).notes[0]

@@ -153,9 +153,12 @@ def _columns(columns: pd.DataFrame) -> Any:
 def _weeks(weeks: pd.DataFrame) -> Any:
     from rarefind.cli._rule_tables import _add_row, _new_table, _short
 
-    table = _new_table("week of", "rows", "listed", "checked", "hits", "expected", "precision")
+    heads = ("mean\nchance", "checked", "hits", "expected", "precision")
+    table = _new_table("week of", "rows", *heads)
+    table.columns[0].no_wrap = True
     for row in weeks.to_dict("records"):
-        counts = [f"{row[name]:,}" for name in ("rows", "listed", "checked", "hits")]
+        counts = [f"{row[name]:,}" for name in ("checked", "hits")]
         shares = [f"{row['expected']:.1f}", _short(row["precision"], 2)]
-        _add_row(table, row["week"], *counts, *shares)
+        chance = _short(row["probability"], 2)
+        _add_row(table, row["week"], f"{row['rows']:,}", chance, *counts, *shares)
     return table
