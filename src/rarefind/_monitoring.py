@@ -13,7 +13,7 @@ import pandas as pd
 from rarefind._monitored import Monitored, gather
 from rarefind._promise import Checked, held_out_precision, precision_of
 from rarefind._typing import Bools
-from rarefind.data._column_reference import ColumnReference
+from rarefind.data._column_reference import ColumnReference, finite
 from rarefind.data._drift import DriftReference
 from rarefind.metrics import budget as checks_bought
 from rarefind.metrics._inputs import budget_share
@@ -48,8 +48,8 @@ class MonitorReport:
     checked : Checked or None
         What verdicts say of the list.
     weeks : DataFrame or None
-        By week: ``week``, ``rows``, ``listed``, ``checked``, ``hits``, ``expected``, ``precision``,
-        ``precision_low``, ``precision_high``.
+        By week: ``week``, ``rows``, ``probability`` (on average), ``listed``, ``checked``,
+        ``hits``, ``expected``, ``precision``, ``precision_low``, ``precision_high``.
     """
 
     rows: int
@@ -193,7 +193,7 @@ def _score(model: TableModel, seen: Monitored, notes: list[str]) -> dict[str, An
     elif evidence is not None:
         score = np.asarray(evidence.priority, dtype=np.float64)
         references.append(ColumnReference.of_scores("score", score, np.ones(score.size)))
-    counted = pd.DataFrame({"score": seen.priority})
+    counted = pd.DataFrame({"score": finite(seen.priority)})
     tables = [DriftReference(0, [one]).counter().update(counted).table() for one in references]
     found = min((table.iloc[0] for table in tables), key=lambda row: row["drift"] - row["chance"])
     return {name: found[name] for name in ("drift", "chance", "text", "verdict")}
@@ -248,9 +248,6 @@ def _checked(
 ) -> Checked | None:
     known = seen.verdict >= 0
     if not known.any():
-        notes.append(
-            "No row has a verdict: give them in the target's column, or name one by --verdicts."
-        )
         return None
     unknown = seen.rows - int(known.sum())
     if unknown:
@@ -265,7 +262,12 @@ def _checked(
         held_out = held_out_precision(
             np.asarray(evidence.priority), np.asarray(evidence.positive), depth
         )
-    return Checked.of(seen.probability[rows], seen.verdict[rows] == 1, int(listed.sum()), held_out)
+    # An equally deep list of the fit's own rows had about so many hits.
+    deep = float(seen.probability[rows].sum()) * model.rows_ / seen.rows
+    behind = min(float(model.positives_), deep)
+    return Checked.of(
+        seen.probability[rows], seen.verdict[rows] == 1, int(listed.sum()), held_out, behind
+    )
 
 
 def _of_score(score: dict[str, Any] | None) -> tuple[bool, str]:
@@ -285,25 +287,25 @@ def _of_columns(columns: pd.DataFrame) -> tuple[bool, str]:
         return False, ""
     changed = columns[columns["verdict"] == "changed"]
     moved = int((columns["verdict"] == "moved").sum())
-    also = f" {_of(moved, 'moved, less than that would matter')}" if moved else ""
+    also = f" {moved:,} moved, too little to matter." if moved else ""
     if not len(changed):
         return False, f"None of {len(columns):,} columns changed.{also}"
     share = float(changed["importance"].sum())
     names = [str(name) for name in changed["column"][:_NAMED]]
     more = f", … {len(changed) - _NAMED} more" if len(changed) > _NAMED else ""
+    carry = "carries" if len(changed) == 1 else "carry"
     return share >= MUCH_OF_THE_SCORE, (
-        f"{len(changed):,} of {len(columns):,} columns changed and carry {100 * share:.0f} % of "
+        f"{len(changed):,} of {len(columns):,} columns changed and {carry} {100 * share:.0f} % of "
         f"the score: {', '.join(names)}{more}.{also}"
     )
 
 
-def _of(count: int, what: str) -> str:
-    return f"{count:,} {what}."
-
-
 def _of_list(checked: Checked | None) -> tuple[bool, str]:
     if checked is None:
-        return False, "Without verdicts, the list's precision is not known."
+        return False, (
+            "No row has a verdict, so the list's precision is not known: give them in the column "
+            "of the target, or name another by --verdicts."
+        )
     return checked.is_below, checked.sentence()
 
 
@@ -315,6 +317,7 @@ def _weeks(seen: Monitored, listed: Bools) -> pd.DataFrame | None:
         {
             "week": pd.PeriodIndex(pd.Series(seen.time), freq="W").start_time,
             "rows": 1,
+            "probability": seen.probability,
             "listed": listed,
             "checked": checked,
             "hits": checked & (seen.verdict == 1),
@@ -322,6 +325,7 @@ def _weeks(seen: Monitored, listed: Bools) -> pd.DataFrame | None:
         }
     )
     weeks = rows.groupby("week").sum().reset_index()
+    weeks["probability"] /= weeks["rows"]
     found = [
         precision_of(int(h), int(c)) for h, c in zip(weeks["hits"], weeks["checked"], strict=True)
     ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import gammaincinv, gammaln, ndtr
 
 from rarefind._typing import Bools, Floats
 from rarefind.metrics import Interval
@@ -14,7 +14,8 @@ from rarefind.metrics._share import share_interval
 
 # Below is told from chance at this level, and is no alarm when it is but a little.
 _CHANCE, _AT_LEAST = 0.01, 0.8
-_EXACT_ROWS, _NORMAL_VARIANCE = 2000, 100.0
+_EXACT_ROWS, _NORMAL_VARIANCE, _TINY = 2000, 100.0, 1e-3
+_FACTORS = 25
 # A held-out list with fewer rows says nothing of the list to judge.
 _FEWEST_HELD_OUT = 20
 
@@ -33,9 +34,12 @@ class Checked:
         Hits that the probabilities of the checked rows promise, with the interval that 95 % of such
         lists lie in.
     as_few : float
-        Chance of as few hits, if the probabilities are right.
+        Chance of as few hits, if the probabilities are right but for what the few hits at fit that
+        they were learned from leave open.
     held_out : Interval or None
         Precision of an equally deep list of rows held out at fit.
+    enough : bool
+        Whether so many verdicts could tell that a promise is broken.
     """
 
     listed: int
@@ -49,10 +53,18 @@ class Checked:
 
     @classmethod
     def of(
-        cls, probability: Floats, positive: Bools, listed: int, held_out: Interval | None
+        cls,
+        probability: Floats,
+        positive: Bools,
+        listed: int,
+        held_out: Interval | None = None,
+        known: float = np.inf,
     ) -> Checked:
-        """Count the hits of checked rows; ``probability`` is what the model gave them."""
-        law = hits_law(probability)
+        """Count the hits of checked rows; ``probability`` is what the model gave them.
+
+        ``known`` is the number of hits at fit that the probabilities were learned from.
+        """
+        law = promised_law(probability, known)
         checked, hits = positive.size, int(positive.sum())
         low, high = (int(np.searchsorted(law, level)) for level in (0.025, 0.975))
         return cls(
@@ -142,12 +154,37 @@ def hits_law(probability: Floats) -> Floats:
     most = min(probability.size, int(mean + 12 * np.sqrt(variance) + 20))
     if probability.size > _EXACT_ROWS and variance > _NORMAL_VARIANCE:
         return np.asarray(ndtr((np.arange(most + 1) + 0.5 - mean) / np.sqrt(variance)))
-    law = np.zeros(most + 1)
-    law[0] = 1.0
-    for p in probability:
+    # Of many rows, the least likely together are as good as Poisson's.
+    tiny = probability < (_TINY if probability.size > _EXACT_ROWS else 0.0)
+    law = _poisson(float(probability[tiny].sum()), most)
+    for p in probability[~tiny]:
         law[1:] = law[1:] * (1 - p) + law[:-1] * p
         law[0] *= 1 - p
     return np.minimum(np.cumsum(law), 1.0)
+
+
+def promised_law(probability: Floats, known: float) -> Floats:
+    """The same, where the probabilities are as sure as the number of hits they were learned from.
+
+    What all of them are too high or too low by is taken to be gamma distributed, with mean 1 and
+    the relative error of that number.
+    """
+    if np.isinf(known):
+        return hits_law(probability)
+    known = max(known, 1.0)
+    factors = gammaincinv(known, (np.arange(_FACTORS) + 0.5) / _FACTORS) / known
+    laws = [hits_law(np.minimum(probability * factor, 1.0)) for factor in factors]
+    longest = max(law.size for law in laws)
+    return np.asarray(
+        np.mean([np.pad(law, (0, longest - law.size), constant_values=1.0) for law in laws], axis=0)
+    )
+
+
+def _poisson(mean: float, most: int) -> Floats:
+    if mean == 0:
+        return np.append(1.0, np.zeros(most))
+    k = np.arange(most + 1)
+    return np.asarray(np.exp(k * np.log(mean) - mean - gammaln(k + 1)))
 
 
 def _rows(count: int) -> str:

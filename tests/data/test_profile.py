@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from sklearn.metrics import average_precision_score
 
-from rarefind.data import Leak, profile_table
+from rarefind.data import DriftReference, Leak, profile_table
 from rarefind.data._leaks import LeakSearch, Rows, _ap_of_levels, _ap_of_numbers, _average_precision
 
 
@@ -243,6 +243,32 @@ def test_nothing_is_suspected_without_enough_positives():
     assert not LeakSearch(np.arange(12) < 5, 1).possible
 
 
+def test_columns_of_every_type(rng):
+    n = 60
+    table = pd.DataFrame(
+        {
+            "whole": pd.array([1, None] * 30, dtype="Int64"),
+            "truth": pd.array([True, None, False] * 20, dtype="boolean"),
+            "level": pd.Categorical(["a", "b", None] * 20),
+            "string": pd.array(["a", None] * 30, dtype="string"),
+            "month": pd.period_range("2020-01", periods=n, freq="M"),
+            "zoned": pd.date_range("2026-01-01", periods=n, tz="Europe/Paris"),
+            "lasted": pd.to_timedelta(np.arange(n), unit="h"),
+            "y": ["no"] * 50 + ["yes"] * 10,
+        }
+    )
+    found = profile_table(table, "y")
+    seen = found.columns.set_index("column")
+    assert seen["values"].tolist() == [1, 2, 2, 1, n, n, n]
+    assert seen["missing"].round(3).tolist() == [0.5, 0.333, 0.333, 0.5, 0, 0, 0]
+    assert seen["kind"].tolist() == ["number", "boolean", *["text"] * 2, *["date"] * 2, "number"]
+    assert {leak.column for leak in found.leaks} == {"month", "zoned", "lasted"}
+    counted = DriftReference.of(table, list(seen.index)).counter().update(table).table()
+    assert set(counted["verdict"]) == {"stable"}
+
+
 def test_bad_targets_are_told():
+    with pytest.raises(ValueError, match="ignore= is a list"):
+        profile_table(pd.DataFrame({"fraud": [0, 1]}), ignore="fraud")
     with pytest.raises(ValueError, match="did you mean 'fraud'"):
         profile_table(pd.DataFrame({"fraud": [0, 1]}), "frauds")

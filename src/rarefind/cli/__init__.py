@@ -13,6 +13,7 @@ from rarefind.cli._config import settings
 from rarefind.cli._demo import demo
 from rarefind.cli._explain import explain
 from rarefind.cli._fit import fit
+from rarefind.cli._monitor import monitor
 from rarefind.cli._rank import rank
 from rarefind.cli._report import report
 from rarefind.cli._rules import app as rules
@@ -33,6 +34,7 @@ app.command(epilog="Example: rarefind rank model.rarefind today.csv --budget 200
 app.command(epilog="Example: rarefind explain model.rarefind today.csv --id 4711")(explain)
 app.command(epilog="Example: rarefind compare payments.csv --target fraud --budget 200")(compare)
 app.command(epilog="Example: rarefind report model.rarefind today.csv -o report.html")(report)
+app.command(epilog="Example: rarefind monitor model.rarefind week.csv --verdicts found")(monitor)
 app.command(epilog="Example: rarefind simulate --days 90 --features -o payments.parquet")(simulate)
 app.command(epilog="Example: rarefind demo --budget 20")(demo)
 app.add_typer(rules, name="rules")

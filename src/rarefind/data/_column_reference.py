@@ -80,6 +80,7 @@ class ColumnReference:
     @classmethod
     def of_scores(cls, name: str, score: Floats, weight: Floats) -> ColumnReference:
         """Count the bins of scores, which are of interest towards the top."""
+        score = finite(score)
         cuts = _cuts(score, weight, (*_DECILES, 0.95, 0.99))
         made = cls(name, "number", {}, cuts=cuts)
         counts = np.bincount(made._bin(score), weight, minlength=cuts.size + 2)
@@ -174,6 +175,12 @@ class ColumnReference:
         if at == self.cuts.size:
             return f"above {ends[-1]}"
         return f"above {ends[0]} and up to {ends[1]}"
+
+
+def finite(score: Floats) -> Floats:
+    """Scores with an end: a copy of a known positive may be infinitely near to it."""
+    largest = np.finfo(np.float64).max
+    return np.clip(score, -largest, largest)
 
 
 def _levels_of(name: str, column: pd.Series[Any]) -> ColumnReference:

@@ -52,8 +52,7 @@ class Layout:
             ),
         }
         try:
-            # A file object, not a path: Arrow would look at the name again to unpack it.
-            with _open(self.path) as file, pa.csv.open_csv(file, **options) as batches:
+            with _arrow_file(self.path) as file, pa.csv.open_csv(file, **options) as batches:
                 yield from batches
         except pa.ArrowInvalid as error:
             raise ValueError(_fault(self, error)) from None
@@ -144,6 +143,16 @@ def _encoding(path: Path) -> str:
 
 def _text(path: Path, encoding: str) -> io.TextIOWrapper:
     return io.TextIOWrapper(_open(path), encoding=encoding, newline="")
+
+
+def _arrow_file(path: Path) -> Any:
+    """A file that Arrow reads by itself, unpacked by its ending.
+
+    Arrow reads ahead in threads of its own: one that still asks for a file of Python when Python
+    ends, after an error, ends it by a crash.
+    """
+    file = pa.OSFile(str(path), "rb")
+    return pa.CompressedInputStream(file, "gzip") if path.suffix.lower() == ".gz" else file
 
 
 def _open(path: Path) -> BinaryIO:

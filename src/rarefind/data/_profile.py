@@ -143,6 +143,8 @@ def profile_table(
     paid_back alone gives average precision 1.000: a suspected leak; leave it out with
     --drop paid_back if it is not known when the list is made.
     """
+    if isinstance(ignore, str):
+        raise ValueError(f"ignore= is a list of columns: [{ignore!r}].")
     frame = as_frame(table)
     is_positive = None
     if target is not None:
@@ -175,7 +177,9 @@ def _look(column: pd.Series[Any], search: LeakSearch | None) -> tuple[dict[str, 
         return _judged(kind, missing, levels, levels, search, codes)
     values = _as_numbers(column, kind, written)
     missing = float(np.isnan(values).mean()) if len(values) else 0.0
-    found = _different(column.to_numpy() if column.dtype.kind in "iu" else values)
+    # Long account numbers differ by less than floats can tell.
+    is_whole = isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu"
+    found = _different(column.to_numpy() if is_whole else values)
     whole = kind == "number" and found == len(values) and bool((values == np.floor(values)).all())
     return _judged(kind, missing, found, found if whole else 0, search, values)
 
