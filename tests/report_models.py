@@ -58,6 +58,7 @@ def fitted(name, table):
 
 class Bought(NamedTuple):
     checks: float
+    rows: float
     hits: Interval
     share_found: Interval
     amount: Interval | None
@@ -91,6 +92,7 @@ class StandIn:
         worth = self.amount[first][self.positive[first]].sum()
         return Bought(
             float(checks),
+            float(self.rows),
             Interval(float(hits), hits - 3.5, hits + 2.5),
             Interval(hits / self.positive.sum(), 0.11, 0.91),
             Interval(worth, worth / 2, worth * 2),
