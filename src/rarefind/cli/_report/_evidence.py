@@ -62,6 +62,7 @@ def held_out(model: TableModel, budget: int | float | str) -> HeldOut | None:
             "positives": int(evidence.positive.sum()),
             "rows_of_table": int(evidence.rows),
             "checks": float(bought.checks),
+            "among": float(bought.rows),
             "marked": int(chosen.sum()),
             "hits": interval(bought.hits),
             "precision": _scaled(bought.hits, float(bought.checks)),

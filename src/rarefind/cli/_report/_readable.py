@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from rarefind._table_rules import table_rules
 from rarefind.rules._reason import short
 
 if TYPE_CHECKING:
@@ -17,6 +18,12 @@ _MOST_COLUMNS, _MOST_CONDITIONS, _MOST_MODELS, _MOST_LEVELS = 12, 20, 12, 12
 # A picture of more boxes is no picture to read.
 _MOST_BOXES = 200
 
+_HEADS = {
+    "candidate": "model",
+    "precision_at_k": "checks that are hits",
+    "precision_at_k_sd": "± over folds",
+    "average_precision_sd": "± over folds",
+}
 _HOW = {
     "GammaKNNClassifier": "A row ranks high when it lies nearer to known positives than to known "
     "negatives, column by column. There is no formula beyond that: the known rows are the model.",
@@ -48,32 +55,46 @@ _HOW = {
 def readable(model: TableModel, reasons: list[Reason]) -> tuple[dict[str, Any], str | None]:
     """What can be read of a model, and its picture as an SVG element where it has one."""
     estimator = model.estimator_
-    best = _best_of(estimator)
+    name, best = _best_of(estimator)
     found: dict[str, Any] = {
         "estimator": type(estimator).__name__,
         "how": _HOW.get(type(estimator).__name__, ""),
         "leaderboard": _leaderboard(estimator),
-        "best": None if best is estimator else type(best).__name__,
-        "best_how": "" if best is estimator else _HOW.get(type(best).__name__, ""),
+        "beats_chance": bool(getattr(estimator, "beats_chance_", True)),
+        "best": None if best is estimator else str(name),
+        "best_how": "" if best is estimator else _how(str(name), best),
         "tree": None,
         "conditions": None,
-        "importances": _importances(model, best),
+        "importances": None,
         "reasons": None,
     }
     svg = None
-    if hasattr(best, "tree_") and hasattr(best, "to_svg"):
-        svg, found["tree"] = _tree(model, best)
-    if best is estimator and hasattr(best, "conditions_"):
-        found["conditions"] = _conditions(model)
+    # Of columns that the member of a choice made for itself there are no words.
+    if best.n_features_in_ == len(model.encoder_.original_columns_):
+        if hasattr(best, "tree_") and hasattr(best, "to_svg"):
+            svg, found["tree"] = _tree(model, best)
+        if hasattr(best, "conditions_") and hasattr(best, "_listed"):
+            found["conditions"] = _conditions(model, best)
+        found["importances"] = _importances(model, best)
     if svg is None and found["conditions"] is None and found["importances"] is None:
         found["reasons"] = _in_reasons(reasons)
     return found, svg
 
 
-def _best_of(estimator: Any) -> Any:
-    """The member that a choice among models fell on; of an average none, so the choice itself."""
-    best = getattr(estimator, "best_estimator_", None)
-    return estimator if best is None else best
+def _best_of(estimator: Any) -> tuple[str, Any]:
+    """The best member of a choice among models; any other model is its own."""
+    members = getattr(estimator, "members_", None)
+    if not isinstance(members, dict) or not members:
+        return type(estimator).__name__, estimator
+    best = getattr(estimator, "best_name_", None)
+    return (str(best), members[best]) if best in members else next(iter(members.items()))
+
+
+def _how(name: str, estimator: Any) -> str:
+    """How a candidate ranks; plain boosting may be of a class that can do more."""
+    if name.startswith("xgboost"):
+        return "Many small trees added up: gradient boosting by XGBoost."
+    return _HOW.get(type(estimator).__name__, "")
 
 
 def _leaderboard(estimator: Any) -> dict[str, Any] | None:
@@ -81,10 +102,10 @@ def _leaderboard(estimator: Any) -> dict[str, Any] | None:
     if not isinstance(table, pd.DataFrame):
         return None
     shown = table.head(_MOST_MODELS)
-    rows = [[plain(value) for value in row] for row in shown.itertuples(index=False)]
+    heads = [str(name) for name in shown.columns]
     return {
-        "columns": [str(name).replace("_", " ") for name in shown.columns],
-        "rows": rows,
+        "columns": [_HEADS.get(name, name).replace("_", " ") for name in heads],
+        "rows": [[plain(value) for value in row] for row in shown.itertuples(index=False)],
         "more": len(table) - len(shown),
     }
 
@@ -116,8 +137,11 @@ def _tree(model: TableModel, estimator: Any) -> tuple[str | None, dict[str, Any]
     return estimator.to_svg(), said
 
 
-def _conditions(model: TableModel) -> dict[str, Any]:
-    table = model.conditions()
+def _conditions(model: TableModel, estimator: Any) -> dict[str, Any]:
+    rules = table_rules(
+        model.encoder_, estimator._listed.tests.branches(), estimator._listed.combinations
+    )
+    table = pd.DataFrame(estimator.conditions_).assign(rule=[rule.text for rule in rules])
     order = table["weight"].abs().sort_values(ascending=False, kind="stable").index
     names = ("weight", "precision", "precision_low", "precision_high", "recall", "lift")
     rows = [
@@ -130,7 +154,7 @@ def _conditions(model: TableModel) -> dict[str, Any]:
 def _importances(model: TableModel, estimator: Any) -> list[dict[str, Any]] | None:
     """Share of each column of the table in what the model gained by its splits."""
     shares = getattr(estimator, "feature_importances_", None)
-    if shares is None or len(shares) != len(model.encoder_.original_columns_):
+    if shares is None:
         return None
     by_column = pd.Series(shares).groupby(np.array(model.encoder_.original_columns_)).sum()
     return _largest(by_column)

@@ -119,7 +119,7 @@ def _coded(model: TableModel, column: pd.Series[Any]) -> Array:
         codes[(column == label).to_numpy(dtype=bool, na_value=False)] = label == model.positive_
     strange = column[(codes < 0) & column.notna().to_numpy()]
     if len(strange):
-        names = " and ".join(repr(label.item()) for label in model.classes_)
+        names = " and ".join(repr(label) for label in model.classes_.tolist())
         raise ValueError(
             f"The target {model.target!r} holds {strange.iloc[0]!r} in row {strange.index[0] + 1}: "
             f"the model knows {names}; leave it empty where it is not known."
