@@ -238,6 +238,9 @@ def test_a_model_keeps_it_in_its_file(tmp_path):
         again.drift_reference_.counter().update(new).table(),
         model.drift_reference_.counter().update(new).table(),
     )
+    kept, own = again.score_reference_, model.score_reference_
+    np.testing.assert_array_equal(kept.cuts, own.cuts)
+    np.testing.assert_array_equal(kept.counts[""], own.counts[""])
     del model.drift_reference_
     rarefind.save(model, path)
     assert not hasattr(rarefind.load(path), "drift_reference_")
