@@ -263,6 +263,7 @@ def test_chances_are_compared_in_bins():
         (0.9999, "chance", "> 99 %"),
         (0.0001, "chance", "< 0.1 %"),
         (2.38, "count", "2.4"),
+        (95.02, "count", "95"),
         (12345.6, "count", "12,346"),
         (-3.2, "signed", "-3"),
         (0.2, "signed", "0"),

@@ -8,14 +8,14 @@ import numpy as np
 
 from rarefind.cli._pictures import axes, picture
 from rarefind.plots import BudgetCurveDisplay
-from rarefind.plots._axes import MODEL_COLOURS, QUIET, in_percent, tidy
+from rarefind.plots._axes import MODEL_COLOURS, QUIET, SMALL, in_percent, tidy
 
 if TYPE_CHECKING:
     from rarefind._typing import Bools, Floats
 
 _OURS = MODEL_COLOURS[0]
 # Inches; small, so that letters can be read on a narrow screen.
-_SIZE = (5.4, 3.8)
+_SIZE = (5.8, 4.1)
 
 
 def budget_curve(
@@ -46,9 +46,8 @@ def precision_over_time(found: dict[str, Any], what: str) -> dict[str, str]:
         spread = np.clip([value - low, high - value], 0, None)
         ax.errorbar(places, value, yerr=spread, fmt="o", color=_OURS, capsize=3, markersize=6)
         hits, checks = (sum(p[name] for p in periods) for name in ("hits", "verdicts"))
-        label = f"all together: {100 * hits / checks:.0f} %"
-        ax.axhline(hits / checks, color=QUIET, linestyle=":", linewidth=1.2, label=label)
-        ax.legend(frameon=False, loc="best")
+        ax.axhline(hits / checks, color=QUIET, linestyle=":", linewidth=1.2)
+        ax.set_title(f"dotted: all together, {100 * hits / checks:.0f} %", fontsize=SMALL)
     _by_period(ax, [p["start"] for p in periods], found["per"])
     ax.set_ylim(-0.02, 1.02)
     in_percent(ax.yaxis)
@@ -107,4 +106,4 @@ def reliability(found: dict[str, Any], what: str) -> dict[str, str]:
 def _by_period(ax: Any, starts: list[str], per: str) -> None:
     tidy(ax)
     ax.set_xticks(range(len(starts)), starts, rotation=40, ha="right", fontsize=8)
-    ax.set_xlabel(f"{per.capitalize()} that begins on")
+    ax.set_xlabel("Day" if per == "day" else f"{per.capitalize()} that begins on")

@@ -48,7 +48,7 @@ def shown(value: Any, kind: str) -> str:
 
 def _count(value: float) -> str:
     """Whole, or with a decimal where it is small and expected rather than counted."""
-    return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:,.1f}"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:,.1f}".removesuffix(".0")
 
 
 def _percent(share: float) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rarefind.model import TableModel
 
 #: Rows kept for what needs whole rows (the profile, chances), and values kept at most.
-_SAMPLE, _SAMPLE_VALUES = 200_000, 30_000_000
+_SAMPLE, _SAMPLE_VALUES = 200_000, 12_000_000
 _CHUNK, _CHUNK_VALUES = 100_000, 5_000_000
 
 
