@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from rarefind.cli import _options as options
+from rarefind.cli._inputs import open_model, refuse_budget, refuse_unreadable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,10 +18,6 @@ if TYPE_CHECKING:
     from rarefind._monitoring import MonitorReport
     from rarefind.model import TableModel
 
-ModelFile = Annotated[Path, typer.Argument(help="Model file, as rarefind fit writes it.")]
-DataFile = Annotated[
-    Path, typer.Argument(help="The new rows: CSV, Parquet, Arrow or KEEL, with or without labels.")
-]
 Verdicts = Annotated[
     str | None,
     typer.Option(
@@ -36,40 +34,33 @@ Budget = Annotated[
         "fit's budget, or all rows with a verdict.",
     ),
 ]
-Per = Annotated[
-    str | None,
-    typer.Option(metavar="hour|day|week|month", help="Spend the budget in each such period."),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the verdict alone.")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print all columns and weeks.")]
 
 
 def monitor(
-    model: ModelFile,
-    data: DataFile,
+    model: options.ModelFile,
+    data: options.DataFile,
     verdicts: Verdicts = None,
     budget: Budget = None,
-    per: Per = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
+    per: options.Per = None,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Say whether to keep a model or to fit it again, and why.
 
     Compares the columns and the score with those of the fit, and verdicts on checked rows with what
     the model promised of them.
-
-    Example: rarefind monitor model.rarefind november.csv --verdicts verdict --budget 200
     """
     from rarefind.cli._steps import steps
 
-    _refuse_early(model, data, budget)
+    refuse_unreadable(model, data)
+    if budget is not None:
+        refuse_budget(budget)
     from rarefind._monitoring import monitor as watch
 
-    with steps(quiet=quiet or as_json or not sys.stderr.isatty()) as say:
+    with steps(quiet=quiet or as_json, verbose=verbose) as say:
         say("Opening the model")
-        opened = _table_model(model)
+        opened = open_model(model)
         report = watch(
             opened, _pieces(opened, data, verdicts, say), verdicts=verdicts, budget=budget, per=per
         )
@@ -79,30 +70,6 @@ def monitor(
         typer.echo(report.verdict)
     else:
         _print(report, most=None if verbose else 15)
-
-
-def _refuse_early(model: Path, data: Path, budget: str | None) -> None:
-    """What can be told before anything large is imported."""
-    for path in (model, data):
-        if path.is_dir():
-            raise ValueError(f"{path} is a folder: name one file inside it.")
-        if not path.exists():
-            raise FileNotFoundError(f"There is no file {path}: check the name and the folder.")
-    if budget is not None:
-        from rarefind.metrics._inputs import budget_share
-
-        budget_share(budget)
-
-
-def _table_model(path: Path) -> TableModel:
-    from rarefind import TableModel, load
-
-    model = load(path)
-    if not isinstance(model, TableModel):
-        raise ValueError(
-            f"{path} holds a {type(model).__name__} that knows no table: monitor a TableModel."
-        )
-    return model
 
 
 def _pieces(
@@ -119,9 +86,9 @@ def _pieces(
 
 
 def _print(report: MonitorReport, most: int | None) -> None:
-    from rarefind.cli._rule_tables import _console
+    from rarefind.cli._tables import console_of
 
-    console = _console()
+    console = console_of()
     console.print(f"[bold]{report.verdict}[/]: {report.rows:,} rows looked at")
     console.print()
     for sentence in report.because:
@@ -140,25 +107,26 @@ def _print(report: MonitorReport, most: int | None) -> None:
 
 
 def _columns(columns: pd.DataFrame) -> Any:
-    from rarefind.cli._rule_tables import _add_row, _new_table
+    from rarefind.cli._tables import add_row, new_table
 
-    table = _new_table("column", "verdict", "drift", "by\nchance", "of the\nscore", "because")
+    table = new_table("column", "verdict", "drift", "by\nchance", "of the\nscore", "because")
     for row in columns.to_dict("records"):
         shares = [f"{100 * row['importance']:.0f} %"]
         figures = [f"{row[name]:.2f}" for name in ("drift", "chance")]
-        _add_row(table, row["column"], row["verdict"], *figures, *shares, row["text"])
+        add_row(table, row["column"], row["verdict"], *figures, *shares, row["text"])
     return table
 
 
 def _weeks(weeks: pd.DataFrame) -> Any:
-    from rarefind.cli._rule_tables import _add_row, _new_table, _short
+    from rarefind.cli._rule_tables import short
+    from rarefind.cli._tables import add_row, new_table
 
     heads = ("mean\nchance", "checked", "hits", "expected", "precision")
-    table = _new_table("week of", "rows", *heads)
+    table = new_table("week of", "rows", *heads)
     table.columns[0].no_wrap = True
     for row in weeks.to_dict("records"):
         counts = [f"{row[name]:,}" for name in ("checked", "hits")]
-        shares = [f"{row['expected']:.1f}", _short(row["precision"], 2)]
-        chance = _short(row["probability"], 2)
-        _add_row(table, row["week"], f"{row['rows']:,}", chance, *counts, *shares)
+        shares = [f"{row['expected']:.1f}", short(row["precision"], 2)]
+        chance = short(row["probability"], 2)
+        add_row(table, row["week"], f"{row['rows']:,}", chance, *counts, *shares)
     return table

@@ -45,7 +45,7 @@ def _measures(report: RuleReport, timed: bool, gap: str) -> Table:
     rows: list[tuple[Any, Any]] = [*report.rules.iterrows(), ("all together", report.together)]
     for name, row in rows:
         counts = [f"{row[count]:,.0f}" for count in ("alerts", "hits")]
-        others = [_short(row.get(measure, math.nan)) for measure in measures]
+        others = [short(row.get(measure, math.nan)) for measure in measures]
         precision = _with_interval(row, "precision", gap)
         add_row(table, str(name), *counts, precision, *others)
     return table
@@ -56,8 +56,8 @@ def print_learned(model: TableModel) -> None:
     table = new_table("rule", "weight", "precision", "recall", "lift", "support")
     for rule, (_, row) in zip(model.rules(), conditions.iterrows(), strict=True):
         precision = _with_interval(row, "precision", _gap(console))
-        others = [_short(row[name]) for name in ("recall", "lift", "support")]
-        add_row(table, f"{rule.name}: {rule}", _short(row["weight"]), precision, *others)
+        others = [short(row[name]) for name in ("recall", "lift", "support")]
+        add_row(table, f"{rule.name}: {rule}", short(row["weight"]), precision, *others)
     unmeasured = conditions["precision"].isna().all()
     on = "" if unmeasured else ", measured on rows that nothing was learned from"
     console.print(f"What was learned{on}")
@@ -71,7 +71,7 @@ def _overlap(report: RuleReport) -> Table:
     numbers = [str(i) for i in range(1, len(report.overlap) + 1)]
     table = new_table("rule", *numbers)
     for number, (name, row) in zip(numbers, report.overlap.iterrows(), strict=True):
-        add_row(table, f"{number} {name}", *(_short(share, 2) for share in row))
+        add_row(table, f"{number} {name}", *(short(share, 2) for share in row))
     return table
 
 
@@ -83,11 +83,11 @@ def _gap(console: Console) -> str:
 def _with_interval(row: pd.Series[Any], measure: str, gap: str) -> str:
     if math.isnan(row[measure]):
         return ""
-    low, high = _short(row[f"{measure}_low"], 2), _short(row[f"{measure}_high"], 2)
-    return f"{_short(row[measure])}{gap}{low}–{high}"
+    low, high = short(row[f"{measure}_low"], 2), short(row[f"{measure}_high"], 2)
+    return f"{short(row[measure])}{gap}{low}–{high}"
 
 
-def _short(value: float, digits: int = 3) -> str:
+def short(value: float, digits: int = 3) -> str:
     """A number for people; nothing where there is none."""
     if math.isnan(value):
         return ""
