@@ -40,6 +40,13 @@ def top_of_each(score: Floats, lists: Array, checks: Array) -> Bools:
     return chosen
 
 
+def places(score: Floats) -> Floats:
+    """Scores without ties that give the same list: among equals, earlier rows come first."""
+    found = np.empty(score.size)
+    found[np.argsort(-score, kind="stable")] = -np.arange(score.size)
+    return found
+
+
 def period_codes(time: Array, per: str) -> Array:
     """The period of each row, from 0 on in order; -1 where the time is missing."""
     return pd.factorize(_periods(time, per), sort=True)[0]

@@ -13,7 +13,7 @@ import rarefind
 from rarefind._typing import Bools
 from rarefind.cli._report import _drawn, _measured, _parts
 from rarefind.cli._report._evidence import HeldOut, fitted_budget, held_out
-from rarefind.cli._report._lists import listed
+from rarefind.cli._report._lists import listed, places
 from rarefind.cli._report._page import render
 from rarefind.cli._report._readable import readable
 from rarefind.cli._report._scan import Scan, scan
@@ -180,7 +180,8 @@ def _pictures(
     if found.labels is not None:
         known, positive = found.labels
         checks = max(1, int((chosen & known).sum()))
-        curves = {"This model": found.priority[known]}
+        # By places on the list, so that rows of one score count as they do in the table.
+        curves = {"This model": places(found.priority[known])}
         drawn["file_curve"] = _drawn.budget_curve(positive[known], curves, checks, on_file)
     if figures["held_out_over_time"] is not None:
         drawn["held_out_time"] = _drawn.precision_over_time(
