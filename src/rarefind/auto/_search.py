@@ -18,9 +18,9 @@ from rarefind.auto._judge import Held, Verdict, judge
 from rarefind.auto._member import Columns, Member, RankScale
 from rarefind.auto._rows import Fold, Known
 
-# Rows of the first rung, how many times more the next one has, and the rows up to which there is
-# but one.
-_FIRST, _TIMES_MORE, _FEW = 1000, 3, 3000
+# Rows of the first rung, also for each column, how many times more the next one has, and the rows
+# up to which there is but one.
+_FIRST, _FIRST_A_COLUMN, _TIMES_MORE, _FEW = 1000, 10, 3, 3000
 # Positives to be judged by on the way, and in the end.
 _ENOUGH_ON_THE_WAY, _ENOUGH = 50, 300
 # What is kept from rung to rung: a half, but not fewer.
@@ -30,9 +30,11 @@ _TRY = 200
 # A rung before the last takes no more than this share of the time, and a candidate after the first
 # no more than this share of what is left of the rung.
 _SHARE_OF_RUNG, _SHARE_OF_CANDIDATE = 0.5, 0.4
-_QUICK_ROWS, _QUICK_ROUNDS = 500, 30
+_QUICK_ROWS, _QUICK_ROUNDS = 500, 20
 # Numbers in a table from which on several threads work faster on one model than one does.
 _LARGE = 3_000_000
+# To cut columns into bins, which cannot be stopped, takes so many times as long as to score rows.
+_BINS_TO_SCORES = 2.0
 
 
 class Rung(NamedTuple):
@@ -57,7 +59,9 @@ class Contender:
 
     def __init__(self, name: str, estimator: Any, stops: bool) -> None:
         self.name, self.estimator, self.stops = name, estimator, stops
-        self.pace = Pace(1.2 if stops else 2.0)
+        # Rounds of boosting take a time that hardly depends on rows while these are few; what
+        # stops on its way may be taken at its best.
+        self.pace = Pace(0.5, 0.8) if stops else Pace(1.0, 2.0)
         self.by_fold: dict[int, Judged] = {}
         self.seconds = 0.0
         self.failure: Exception | None = None
@@ -82,7 +86,7 @@ def rungs(known: Known, folds: list[Fold]) -> list[Rung]:
     )
     n = max(fold.train.size for fold in folds)
     sizes = []
-    size = _FIRST
+    size = max(_FIRST, _FIRST_A_COLUMN * known.X.shape[1])
     while n > _FEW and size * _TIMES_MORE / 2 < n:
         sizes.append(Rung(size, on_the_way))
         size *= _TIMES_MORE
@@ -111,7 +115,8 @@ class Search:
         self._n_jobs, self.clock, self._step = n_jobs, clock, step
         self.interrupted = False
         self.quick: Contender | None = None
-        self._scoring = 0.0  # seconds that the rows of a fold take
+        self._scoring = 0.0  # seconds that the rows of a fold take to be scored
+        self._a_row = 0.0  # and that is one of them
 
     def run(self, steps: list[Rung]) -> None:
         """Climb the rungs until the time is over, or Ctrl-C."""
@@ -184,7 +189,7 @@ class Search:
         rows = np.arange(n)
         threads = 1 if self.clock.end == math.inf else self._threads(n)
         try:
-            with until(self.clock.last):
+            with until(self.clock.last - self._cannot_stop(n)):
                 return self._fit(contender, rows, threads)
         except OutOfTimeError:
             return None
@@ -197,11 +202,13 @@ class Search:
     def _fit_quick(self) -> None:
         """A first answer, whatever the time: few rounds on few rows."""
         first = self.contenders[0]
-        model = clone(first.estimator)
-        if "n_estimators" in model.get_params(deep=False):
-            model.set_params(n_estimators=_QUICK_ROUNDS)
-        self.quick = Contender(first.name, model, True)
         size = min(_QUICK_ROWS, self.folds[0].train.size)
+        rows = self.known.sample(self.folds[0].train, size, (self.seed, 0, size))
+        quick = {"n_estimators": _QUICK_ROUNDS, "cv": self.known.inner(rows, self.seed)[:1]}
+        given = first.estimator.get_params(deep=False)
+        model = clone(first.estimator)
+        model.set_params(**{n: v for n, v in quick.items() if type(given.get(n)) is int})
+        self.quick = Contender(first.name, model, True)
         self._take(self.quick, 0, self._tried(self.quick, 0, size, 1))
 
     def _climb(self, steps: list[Rung]) -> None:
@@ -261,12 +268,19 @@ class Search:
             if expected is not None and time.monotonic() + expected > end:
                 return False
             part = new[start : start + at_once]
+            last = end - self._cannot_stop(rung.size)
+            if time.monotonic() > last:
+                return False
             found = Parallel(n_jobs=len(part), require="sharedmem")(
-                delayed(self._tried_until)(end, contender, f, rung.size, threads) for f in part
+                delayed(self._tried_until)(last, contender, f, rung.size, threads) for f in part
             )
             for fold, judged in zip(part, found, strict=True):
                 self._take(contender, fold, judged)
         return contender.failure is None
+
+    def _cannot_stop(self, rows: int) -> float:
+        """Seconds for which a fit to so many rows may not look at the time."""
+        return _BINS_TO_SCORES * rows * self._a_row
 
     def _threads(self, rows: int) -> int | None:
         """Threads of one model: on small tables they would wait for each other."""
@@ -311,6 +325,7 @@ class Search:
         score = member.priority(self.known.X[part.judged])
         if contender is self.quick:
             self._scoring = time.monotonic() - fitted
+            self._a_row = self._scoring / part.judged.size
         positive = self.known.positive[part.judged]
         # That very model's ranks on rows as they are, should it be all there is time for.
         member = member._replace(scale=RankScale.of(score, part.weight))
@@ -339,7 +354,7 @@ def _first_of(trials: float, most_rungs: int, n: int) -> tuple[int, int]:
     """
     wanted = min(n, max(min(2.0, trials), trials / 2))
     for n_rungs in range(most_rungs, 0, -1):
-        first = max((c for c in range(1, n + 1) if _used(c, n_rungs) <= trials), default=1)
+        first = max((c for c in range(1, n + 1) if _used(c, n_rungs) <= trials), default=0)
         if first >= wanted:
             break
     return first, n_rungs
