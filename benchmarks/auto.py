@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from _report import write
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedShuffleSplit
 
 from rarefind.auto import AutoClassifier
 from rarefind.auto._candidates import named_estimators
@@ -35,11 +35,11 @@ SETS = (
     "vowel0",
 )
 SECONDS = 30
-FOLDS = 2
+SPLITS = 1
 
 
 def models(k: int) -> dict[str, Any]:
-    named = named_estimators(k, random_state=0, n_jobs=2)
+    named = named_estimators(k, random_state=0, n_jobs=1)
     return {
         "plain XGBoost": named["xgboost"],
         "SGBAP": named["sgbap"],
@@ -55,7 +55,7 @@ def sets() -> list[tuple[str, pd.DataFrame]]:
     for name in SETS:
         X, y = load_keel(name)
         values, labels = X.to_numpy(), y.to_numpy()
-        outer = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
+        outer = StratifiedShuffleSplit(SPLITS, test_size=0.4, random_state=0)
         for train, test in outer.split(values, labels):
             k = int(labels[test].sum())
             for model_name, model in models(k).items():
@@ -80,14 +80,14 @@ def sets() -> list[tuple[str, pd.DataFrame]]:
     picked = pd.DataFrame(chosen, columns=["set", "chosen", "candidates judged"])
     return [
         (
-            f"{len(SETS)} KEEL sets with rare positives, {FOLDS} outer folds each, mean of each "
-            "measure (%) on the rows held out. k is the number of positives among these. SGBAP and "
+            f"{len(SETS)} KEEL sets with rare positives, {SPLITS} outer split 60/40 each, mean of "
+            "each measure (%) on the rows held out. Other work ran on the machine. k is the number of positives among these. SGBAP and "
             "plain XGBoost (logistic loss, ordinary bins) are as they are and stop by folds of "
             "their own; AutoClassifier chooses on the training rows alone.",
             means.round(1).reset_index(),
         ),
         ("Average precision (%) of each set.", (by_set * 100).round(1).reset_index()),
-        ("What was chosen, in each outer fold.", picked),
+        ("What was chosen.", picked),
     ]
 
 

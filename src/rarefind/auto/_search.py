@@ -27,14 +27,16 @@ _ENOUGH_ON_THE_WAY, _ENOUGH = 50, 300
 _FEWEST_KEPT = 3
 # Rows of a first try, by which the time is foretold of what cannot be stopped on its way.
 _TRY = 200
-# A rung before the last takes no more than this share of the time, and a candidate after the first
-# no more than this share of what is left of the rung.
+# A rung before the last takes no more than this share of the time, and a candidate no more than
+# this share of what is left of the rung.
 _SHARE_OF_RUNG, _SHARE_OF_CANDIDATE = 0.5, 0.4
 _QUICK_ROWS, _QUICK_ROUNDS = 500, 20
 # Numbers in a table from which on several threads work faster on one model than one does.
 _LARGE = 3_000_000
 # To cut columns into bins, which cannot be stopped, takes so many times as long as to score rows.
 _BINS_TO_SCORES = 2.0
+# Share of its time that a fit which makes do with fewer rounds is still worth its while in.
+_LEAST_TO_MAKE_DO = 0.3
 
 
 class Rung(NamedTuple):
@@ -57,14 +59,20 @@ class Judged(NamedTuple):
 class Contender:
     """A candidate and what is known of it: a model of each fold, the last one."""
 
-    def __init__(self, name: str, estimator: Any, stops: bool) -> None:
+    def __init__(self, name: str, estimator: Any, stops: bool, makes_do: bool) -> None:
         self.name, self.estimator, self.stops = name, estimator, stops
+        self._needs = _LEAST_TO_MAKE_DO if makes_do else 1.0
         # Rounds of boosting take a time that hardly depends on rows while these are few; what
         # stops on its way may be taken at its best.
         self.pace = Pace(0.5, 0.8) if stops else Pace(1.0, 2.0)
         self.by_fold: dict[int, Judged] = {}
         self.seconds = 0.0
         self.failure: Exception | None = None
+
+    def needs(self, rows: int) -> float | None:
+        """Seconds that a fit to so many rows cannot do without, as far as is known."""
+        foretold = self.pace.foretell(rows)
+        return None if foretold is None else self._needs * foretold
 
     @property
     def size(self) -> int:
@@ -183,7 +191,7 @@ class Search:
     def last_fit(self, contender: Contender) -> Member | None:
         """The candidate on all rows; None where the time is not enough, or Ctrl-C said so."""
         n = self.known.positive.size
-        needed = contender.pace.foretell(n)
+        needed = contender.needs(n)
         if needed is None or needed > self.clock.left():
             return None
         rows = np.arange(n)
@@ -208,7 +216,7 @@ class Search:
         given = first.estimator.get_params(deep=False)
         model = clone(first.estimator)
         model.set_params(**{n: v for n, v in quick.items() if type(given.get(n)) is int})
-        self.quick = Contender(first.name, model, True)
+        self.quick = Contender(first.name, model, True, True)
         self._take(self.quick, 0, self._tried(self.quick, 0, size, 1))
 
     def _climb(self, steps: list[Rung]) -> None:
@@ -220,9 +228,8 @@ class Search:
                 now = time.monotonic()
                 end = now + _SHARE_OF_RUNG * (end - now)
             done: list[Contender] = []
-            for contender in alive:
-                own = end if contender is alive[0] else self._part_of(end)
-                if self._evaluate(contender, rung, own):
+            for place, contender in enumerate(alive):
+                if self._evaluate(contender, rung, _part_of(end, len(alive) - place)):
                     done.append(contender)
                 self._step()
             alive = [c for c in self.standing() if c in done]
@@ -233,14 +240,13 @@ class Search:
     def _end_of_search(self) -> float:
         """When to stop: early enough for the last fit, if there is time for one at all."""
         best = self.standing()[:1]
-        needed = best[0].pace.foretell(self.known.positive.size) if best else None
+        n = self.known.positive.size
+        needed = best[0].pace.foretell(n) if best else None
+        if best and needed is not None and needed > self.clock.left():
+            needed = best[0].needs(n)
         if needed is None or needed > self.clock.left():
             return self.clock.last
         return self.clock.last - needed
-
-    def _part_of(self, end: float) -> float:
-        now = time.monotonic()
-        return now + _SHARE_OF_CANDIDATE * (end - now) if math.isfinite(end) else end
 
     def _evaluate(self, contender: Contender, rung: Rung, end: float) -> bool:
         """Judge a candidate on a rung; False if it could not be."""
@@ -264,7 +270,7 @@ class Search:
         threads = self._threads(rung.size)
         at_once = 1 if threads != 1 else effective_n_jobs(self._n_jobs)
         for start in range(0, len(new), at_once):
-            expected = contender.pace.foretell(rung.size)
+            expected = contender.needs(rung.size)
             if expected is not None and time.monotonic() + expected > end:
                 return False
             part = new[start : start + at_once]
@@ -340,6 +346,13 @@ class Search:
         contender.pace.measure(judged.size, judged.seconds)
         if self.clock.end == math.inf:
             contender.seconds += judged.seconds
+
+
+def _part_of(end: float, waiting: int) -> float:
+    """Until when the first of those who wait for the end of a rung may go on."""
+    now = time.monotonic()
+    share = max(_SHARE_OF_CANDIDATE, 1 / waiting)
+    return now + share * (end - now) if math.isfinite(end) else end
 
 
 def _kept(n: int, trials: float = math.inf) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
@@ -37,6 +38,8 @@ from rarefind.selection._threshold import metric_of_counts, only
 # Folds are held out until they hold this many positives: more make the choice no better.
 _ENOUGH_POSITIVES = 300
 _CONDITIONS_SHOWN = 5
+# Of the time that a fit is given, if it is.
+_SHARE_TO_TRY = 0.35
 
 
 class Rows(NamedTuple):
@@ -205,12 +208,13 @@ class BoostingClassifier(RareClassifier):
         judges = None if eval_set is None else self._eval_rows(eval_set)
         self._share = self._budget_share(len(rows.X) if judges is None else len(judges.X))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        stop = _part_of_time()
         parts = self._parts(rows, used, groups, judges, seed)
         steps = self.n_estimators * (2 if parts else 1)
         with report_progress(self, "rounds", steps, X, codes, self.verbose) as step:
             self.n_rounds_ = self.n_estimators
             self.validation_curve_ = np.empty(0)
-            held, scores = self._hold_out(rows, parts, seed, step) if parts else ([], [])
+            held, scores = self._hold_out(rows, parts, seed, step, stop) if parts else ([], [])
             model = self._grow(rows, None, seed)
             for number in range(self.n_rounds_):
                 model.step(number)
@@ -282,9 +286,12 @@ class BoostingClassifier(RareClassifier):
         return self._rows(X[used], codes[used], weight[used])
 
     def _hold_out(
-        self, rows: Rows, parts: list[Part], seed: int, step: Callable[[], None]
+        self, rows: Rows, parts: list[Part], seed: int, step: Callable[[], None], stop: float
     ) -> tuple[list[Rows], list[Floats]]:
-        """Make rounds on all parts; the held-out rows and their scores after the best round."""
+        """Make rounds on all parts; the held-out rows and their scores after the best round.
+
+        No more rounds are made than until the moment ``stop``.
+        """
         models, held = zip(*(self._grow_part(rows, part, seed) for part in parts), strict=True)
         curve: list[float] = []
         best = Best(self.early_stopping_rounds, self._logistic_rounds())
@@ -295,7 +302,7 @@ class BoostingClassifier(RareClassifier):
             values = [self._worth(judges, s) for judges, s in zip(held, scores, strict=True)]
             curve.append(float(np.nanmean(values)) if not np.isnan(values).all() else np.nan)
             step()
-            if best.is_over(curve[-1], scores, number + 1):
+            if best.is_over(curve[-1], scores, number + 1) or time.monotonic() > stop:
                 break
         self.validation_curve_, self.n_rounds_ = np.array(curve), best.rounds
         return list(held), best.scores
@@ -373,6 +380,12 @@ class BoostingClassifier(RareClassifier):
     def _bases(self, X: Floats) -> Floats | None:
         """What contributions add to, one a row; None where they do not make up the score."""
         return None
+
+
+def _part_of_time() -> float:
+    """Until when rounds may be tried, so that there is time to make as many on all rows."""
+    end, now = deadline(), time.monotonic()
+    return now + _SHARE_TO_TRY * (end - now) if end < np.inf else end
 
 
 def as_reasons(
