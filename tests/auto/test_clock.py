@@ -4,7 +4,14 @@ import time
 import numpy as np
 import pytest
 
-from rarefind._deadline import OutOfTimeError, deadline, refuse_after, until
+from rarefind._deadline import (
+    OutOfTimeError,
+    deadline,
+    making_do,
+    refuse_after,
+    soft_deadline,
+    until,
+)
 from rarefind.auto._clock import Clock, Pace, seconds
 from rarefind.boosting import SGBAPClassifier
 from rarefind.trees import MetaAPForestClassifier
@@ -27,7 +34,7 @@ def test_other_lengths_are_refused(given):
 def test_some_time_is_kept_to_finish():
     clock = Clock(100.0)
     assert clock.end - clock.start == 100
-    assert 90 < clock.left() <= 95
+    assert 85 < clock.left() <= 92
 
 
 def test_a_pace_is_foretold_by_its_growth():
@@ -37,9 +44,10 @@ def test_a_pace_is_foretold_by_its_growth():
     assert pace.foretell(1000) == pytest.approx(1.5 * 100)
     pace.measure(200, 2.0)  # twice the rows take twice the time
     assert pace.foretell(1000) == pytest.approx(1.5 * 10)
-    pace.measure(200, 4.0)  # a slower one of the same size was held up
     assert pace.foretell(200) == pytest.approx(1.5 * 2)
     assert pace.foretell(50) == pytest.approx(1.5 * 2)
+    pace.measure(200, 3.0)  # the machine has become slower
+    assert pace.foretell(200) == pytest.approx(1.5 * 3)
 
 
 def test_the_earlier_of_two_moments_holds():
@@ -51,6 +59,18 @@ def test_the_earlier_of_two_moments_holds():
     with pytest.raises(OutOfTimeError):
         refuse_after(now - 1)
     assert deadline() == math.inf
+
+
+def test_boosters_make_do_with_fewer_rounds():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 3)), rng.random(300) < 0.2
+    model = SGBAPClassifier(n_estimators=200, early_stopping_rounds=None, n_jobs=1)
+    assert soft_deadline() == math.inf
+    with until(time.monotonic() + 60), making_do(1e-9):
+        assert soft_deadline() < time.monotonic() + 1
+        model.fit(X, y)
+    assert model.n_rounds_ == 1
+    assert soft_deadline() == math.inf
 
 
 @pytest.mark.parametrize("model", [SGBAPClassifier(n_jobs=1), MetaAPForestClassifier(n_jobs=2)])

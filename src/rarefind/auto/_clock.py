@@ -10,7 +10,7 @@ from typing import Any
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 # Kept for what comes after the last fit.
-_SHARE_TO_FINISH, _MOST_TO_FINISH = 0.1, 5.0
+_SHARE_TO_FINISH, _MOST_TO_FINISH = 0.12, 8.0
 # The power of the rows that the time of a fit grows by, at most.
 _MOST_GROWTH = 2.5
 _MARGIN = 1.5
@@ -58,8 +58,8 @@ class Pace:
         self._measured: dict[int, float] = {}
 
     def measure(self, rows: int, taken: float) -> None:
-        """Take in what a fit took; of fits to as many rows the shortest counts."""
-        self._measured[rows] = min(taken, self._measured.get(rows, math.inf))
+        """Take in what a fit took; of fits to as many rows the last counts."""
+        self._measured[rows] = taken
 
     def foretell(self, rows: int) -> float | None:
         """What a fit to so many rows will take at most, by all that is known; None if nothing."""

@@ -11,7 +11,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import clone
 
-from rarefind._deadline import OutOfTimeError, until
+from rarefind._deadline import OutOfTimeError, making_do, until
 from rarefind._typing import Floats, Ints
 from rarefind.auto._clock import Clock, Pace
 from rarefind.auto._judge import Held, Verdict, judge
@@ -37,6 +37,13 @@ _LARGE = 3_000_000
 _BINS_TO_SCORES = 2.0
 # Share of its time that a fit which makes do with fewer rounds is still worth its while in.
 _LEAST_TO_MAKE_DO = 0.3
+# On large tables, the share of its time in which such a fit tries rounds; then it makes as many on
+# all of its rows.
+_SHARE_TO_TRY = 0.35
+# How much a candidate judged by a single fold must be ahead of one judged by very many.
+_DOUBT = 0.1
+# Candidates that may take all the time of a rung on small tables.
+_FIRST_FEW = 3
 
 
 class Rung(NamedTuple):
@@ -61,7 +68,7 @@ class Contender:
 
     def __init__(self, name: str, estimator: Any, stops: bool, makes_do: bool) -> None:
         self.name, self.estimator, self.stops = name, estimator, stops
-        self._needs = _LEAST_TO_MAKE_DO if makes_do else 1.0
+        self._makes_do = makes_do
         # Rounds of boosting take a time that hardly depends on rows while these are few; what
         # stops on its way may be taken at its best.
         self.pace = Pace(0.5, 0.8) if stops else Pace(1.0, 2.0)
@@ -72,7 +79,9 @@ class Contender:
     def needs(self, rows: int) -> float | None:
         """Seconds that a fit to so many rows cannot do without, as far as is known."""
         foretold = self.pace.foretell(rows)
-        return None if foretold is None else self._needs * foretold
+        if foretold is None or not (self._makes_do and rows >= _FEW):
+            return foretold
+        return _LEAST_TO_MAKE_DO * foretold
 
     @property
     def size(self) -> int:
@@ -178,7 +187,10 @@ class Search:
         }
 
         def ahead(c: Contender) -> float:
-            return float(np.mean([j.verdict.worth - level[f] for f, j in c.by_fold.items()]))
+            doubt = _DOUBT / math.sqrt(len(c.by_fold))
+            return float(
+                np.mean([j.verdict.worth - level[f] for f, j in c.by_fold.items()]) - doubt
+            )
 
         return sorted(found, key=lambda c: -ahead(c))
 
@@ -197,7 +209,8 @@ class Search:
         rows = np.arange(n)
         threads = 1 if self.clock.end == math.inf else self._threads(n)
         try:
-            with until(self.clock.last - self._cannot_stop(n)):
+            end = self.clock.last - self._cannot_stop(n)
+            with until(end), making_do(self._share_to_try(n)):
                 return self._fit(contender, rows, threads)
         except OutOfTimeError:
             return None
@@ -223,13 +236,16 @@ class Search:
         alive = self.contenders
         for number, rung in enumerate(steps):
             is_last = number + 1 == len(steps)
-            end = self._end_of_search()
-            if not is_last and math.isfinite(end):
-                now = time.monotonic()
-                end = now + _SHARE_OF_RUNG * (end - now)
+            end = self._end_of_search() if is_last else _part(self._end_of_search(), _SHARE_OF_RUNG)
             done: list[Contender] = []
             for place, contender in enumerate(alive):
-                if self._evaluate(contender, rung, _part_of(end, len(alive) - place)):
+                share = max(_SHARE_OF_CANDIDATE, 1 / (len(alive) - place))
+                if not self._makes_do(rung.size) and place < _FIRST_FEW:
+                    share = 1.0
+                own = _part(end, share)
+                if not number and not place:
+                    own = self._end_of_search()  # better than the quick one alone
+                if self._evaluate(contender, rung, own):
                     done.append(contender)
                 self._step()
             alive = [c for c in self.standing() if c in done]
@@ -288,6 +304,10 @@ class Search:
         """Seconds for which a fit to so many rows may not look at the time."""
         return _BINS_TO_SCORES * rows * self._a_row
 
+    def _makes_do(self, rows: int) -> bool:
+        """Whether a table is so large that rounds are rather left out than rows."""
+        return rows >= _FEW
+
     def _threads(self, rows: int) -> int | None:
         """Threads of one model: on small tables they would wait for each other."""
         return self._n_jobs if rows * self.known.X.shape[1] >= _LARGE else 1
@@ -313,8 +333,12 @@ class Search:
         return Member.fit(name, estimator, self.known, rows, self.columns, self.seed, threads)
 
     def _tried_until(self, end: float, *what: Any) -> Judged | ValueError:
-        with until(end):  # a thread of its own does not know it
+        # A thread of its own does not know it.
+        with until(end), making_do(self._share_to_try(what[2])):
             return self._tried(*what)
+
+    def _share_to_try(self, rows: int) -> float:
+        return _SHARE_TO_TRY if self._makes_do(rows) else 1.0
 
     def _tried(
         self, contender: Contender, fold: int, size: int, threads: int | None
@@ -348,10 +372,9 @@ class Search:
             contender.seconds += judged.seconds
 
 
-def _part_of(end: float, waiting: int) -> float:
-    """Until when the first of those who wait for the end of a rung may go on."""
+def _part(end: float, share: float) -> float:
+    """The moment after a share of the time until the end."""
     now = time.monotonic()
-    share = max(_SHARE_OF_CANDIDATE, 1 / waiting)
     return now + share * (end - now) if math.isfinite(end) else end
 
 

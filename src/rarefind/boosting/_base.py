@@ -22,7 +22,7 @@ from rarefind._checks import (
     refuse_missing,
     training_weights,
 )
-from rarefind._deadline import deadline, refuse_after
+from rarefind._deadline import deadline, refuse_after, soft_deadline
 from rarefind._sklearn_compat import report_progress, with_callbacks
 from rarefind._typing import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.base import RareClassifier
@@ -38,8 +38,6 @@ from rarefind.selection._threshold import metric_of_counts, only
 # Folds are held out until they hold this many positives: more make the choice no better.
 _ENOUGH_POSITIVES = 300
 _CONDITIONS_SHOWN = 5
-# Of the time that a fit is given, if it is.
-_SHARE_TO_TRY = 0.35
 
 
 class Rows(NamedTuple):
@@ -208,7 +206,7 @@ class BoostingClassifier(RareClassifier):
         judges = None if eval_set is None else self._eval_rows(eval_set)
         self._share = self._budget_share(len(rows.X) if judges is None else len(judges.X))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        stop = _part_of_time()
+        stop = soft_deadline()
         parts = self._parts(rows, used, groups, judges, seed)
         steps = self.n_estimators * (2 if parts else 1)
         with report_progress(self, "rounds", steps, X, codes, self.verbose) as step:
@@ -380,12 +378,6 @@ class BoostingClassifier(RareClassifier):
     def _bases(self, X: Floats) -> Floats | None:
         """What contributions add to, one a row; None where they do not make up the score."""
         return None
-
-
-def _part_of_time() -> float:
-    """Until when rounds may be tried, so that there is time to make as many on all rows."""
-    end, now = deadline(), time.monotonic()
-    return now + _SHARE_TO_TRY * (end - now) if end < np.inf else end
 
 
 def as_reasons(
