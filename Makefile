@@ -37,6 +37,7 @@ bench: $(VENV)/.bench
 	$(PY) benchmarks/nlb.py
 	$(PY) benchmarks/projection.py
 	$(PY) benchmarks/conditions.py
+	$(PY) benchmarks/auto.py
 	$(PY) benchmarks/rules.py
 	$(PY) benchmarks/flows.py
 	$(PY) benchmarks/reasons.py

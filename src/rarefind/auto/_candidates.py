@@ -59,6 +59,11 @@ def stops_quickly(estimator: Any) -> bool:
     return isinstance(estimator, BoostingClassifier | MetaAPForestClassifier)
 
 
+def makes_do(estimator: Any) -> bool:
+    """Whether a fit of it makes fewer rounds where time is short, rather than give up."""
+    return stops_quickly(estimator) and isinstance(estimator, BoostingClassifier)
+
+
 def candidate_estimators(random_state: Any, n_jobs: int | None) -> dict[str, RareClassifier]:
     """What AutoClassifier chooses among: cheap and strong ones first."""
     seed = {"random_state": random_state, "n_jobs": n_jobs}

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from rarefind._checks import level_columns
 from rarefind._sklearn_compat import report_progress, with_callbacks
 from rarefind._typing import ArrayLike, Floats, Label, Table
-from rarefind.auto._candidates import CANDIDATE_NAMES, candidate_estimators, stops_quickly
+from rarefind.auto._candidates import CANDIDATE_NAMES, candidate_estimators, makes_do, stops_quickly
 from rarefind.auto._choice import Choice, Settled, as_log_odds, choose, settle
 from rarefind.auto._clock import Clock, seconds
 from rarefind.auto._member import Columns, Member, merged
@@ -255,7 +255,7 @@ class AutoClassifier(RareClassifier):
             given = {name: given[name] for name in _known_names(self.candidates)}
         if not given:
             raise ValueError("candidates holds no candidate: give at least one, or None for all.")
-        return [Contender(name, e, stops_quickly(e)) for name, e in given.items()]
+        return [Contender(name, e, stops_quickly(e), makes_do(e)) for name, e in given.items()]
 
     def _keep(self, search: Search, choice: Choice, settled: Settled) -> None:
         """Keep the members, and what the search found out."""

@@ -10,9 +10,9 @@ from typing import Any
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 # Kept for what comes after the last fit.
-_SHARE_TO_FINISH, _MOST_TO_FINISH = 0.1, 5.0
-# How the time of a fit grows with its rows: at least, where nothing else is known, and at most.
-_LEAST_GROWTH, _USUAL_GROWTH, _MOST_GROWTH = 1.0, 1.2, 2.5
+_SHARE_TO_FINISH, _MOST_TO_FINISH = 0.12, 8.0
+# The power of the rows that the time of a fit grows by, at most.
+_MOST_GROWTH = 2.5
 _MARGIN = 1.5
 
 
@@ -47,15 +47,19 @@ class Clock:
 
 
 class Pace:
-    """How long one kind of model takes: measured on few rows, foretold for more."""
+    """How long one kind of model takes: measured on few rows, foretold for more.
 
-    def __init__(self, growth: float = _USUAL_GROWTH) -> None:
-        self._growth = growth
+    The time grows by a power of the rows: at least by ``least``, and by ``usual`` where nothing
+    else is known.
+    """
+
+    def __init__(self, least: float, usual: float) -> None:
+        self._least, self._usual = least, usual
         self._measured: dict[int, float] = {}
 
     def measure(self, rows: int, taken: float) -> None:
-        """Take in what a fit took; of fits to as many rows the shortest counts."""
-        self._measured[rows] = min(taken, self._measured.get(rows, math.inf))
+        """Take in what a fit took; of fits to as many rows the last counts."""
+        self._measured[rows] = taken
 
     def foretell(self, rows: int) -> float | None:
         """What a fit to so many rows will take at most, by all that is known; None if nothing."""
@@ -64,10 +68,10 @@ class Pace:
         if rows in self._measured:
             return _MARGIN * self._measured[rows]
         most = max(self._measured)
-        growth = self._growth
+        growth = self._usual
         if len(self._measured) > 1:
             before = sorted(self._measured)[-2]
             longer = self._measured[most] / self._measured[before]
             growth = math.log(max(longer, 1e-9)) / math.log(most / before)
-        growth = min(max(growth, _LEAST_GROWTH), _MOST_GROWTH)
+        growth = min(max(growth, self._least), _MOST_GROWTH)
         return _MARGIN * self._measured[most] * max(1.0, rows / most) ** growth

@@ -13,7 +13,7 @@ from rarefind.metrics import average_precision, precision_at_k
 # this share of the resamples.
 _MARGIN, _OFTEN = 0.005, 0.9
 _RESAMPLES, _SHUFFLES = 100, 499
-_CHANCE = 0.05
+_CHANCE = 0.02
 # Negatives of a fold beyond these change the odds of chance no more.
 _ENOUGH_NEGATIVES = 4000
 

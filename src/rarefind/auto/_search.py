@@ -11,28 +11,39 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import clone
 
-from rarefind._deadline import OutOfTimeError, until
+from rarefind._deadline import OutOfTimeError, making_do, until
 from rarefind._typing import Floats, Ints
 from rarefind.auto._clock import Clock, Pace
 from rarefind.auto._judge import Held, Verdict, judge
 from rarefind.auto._member import Columns, Member, RankScale
 from rarefind.auto._rows import Fold, Known
 
-# Rows of the first rung, how many times more the next one has, and the rows up to which there is
-# but one.
-_FIRST, _TIMES_MORE, _FEW = 1000, 3, 3000
+# Rows of the first rung, also for each column, how many times more the next one has, and the rows
+# up to which there is but one.
+_FIRST, _FIRST_A_COLUMN, _TIMES_MORE, _FEW = 1000, 10, 3, 3000
 # Positives to be judged by on the way, and in the end.
 _ENOUGH_ON_THE_WAY, _ENOUGH = 50, 300
 # What is kept from rung to rung: a half, but not fewer.
 _FEWEST_KEPT = 3
 # Rows of a first try, by which the time is foretold of what cannot be stopped on its way.
 _TRY = 200
-# A rung before the last takes no more than this share of the time, and a candidate after the first
-# no more than this share of what is left of the rung.
+# A rung before the last takes no more than this share of the time, and a candidate no more than
+# this share of what is left of the rung.
 _SHARE_OF_RUNG, _SHARE_OF_CANDIDATE = 0.5, 0.4
-_QUICK_ROWS, _QUICK_ROUNDS = 500, 30
+_QUICK_ROWS, _QUICK_ROUNDS = 500, 20
 # Numbers in a table from which on several threads work faster on one model than one does.
 _LARGE = 3_000_000
+# To cut columns into bins, which cannot be stopped, takes so many times as long as to score rows.
+_BINS_TO_SCORES = 2.0
+# Share of its time that a fit which makes do with fewer rounds is still worth its while in.
+_LEAST_TO_MAKE_DO = 0.3
+# On large tables, the share of its time in which such a fit tries rounds; then it makes as many on
+# all of its rows.
+_SHARE_TO_TRY = 0.35
+# How much a candidate judged by a single fold must be ahead of one judged by very many.
+_DOUBT = 0.1
+# Candidates that may take all the time of a rung on small tables.
+_FIRST_FEW = 3
 
 
 class Rung(NamedTuple):
@@ -55,12 +66,22 @@ class Judged(NamedTuple):
 class Contender:
     """A candidate and what is known of it: a model of each fold, the last one."""
 
-    def __init__(self, name: str, estimator: Any, stops: bool) -> None:
+    def __init__(self, name: str, estimator: Any, stops: bool, makes_do: bool) -> None:
         self.name, self.estimator, self.stops = name, estimator, stops
-        self.pace = Pace(1.2 if stops else 2.0)
+        self._makes_do = makes_do
+        # Rounds of boosting take a time that hardly depends on rows while these are few; what
+        # stops on its way may be taken at its best.
+        self.pace = Pace(0.5, 0.8) if stops else Pace(1.0, 2.0)
         self.by_fold: dict[int, Judged] = {}
         self.seconds = 0.0
         self.failure: Exception | None = None
+
+    def needs(self, rows: int) -> float | None:
+        """Seconds that a fit to so many rows cannot do without, as far as is known."""
+        foretold = self.pace.foretell(rows)
+        if foretold is None or not (self._makes_do and rows >= _FEW):
+            return foretold
+        return _LEAST_TO_MAKE_DO * foretold
 
     @property
     def size(self) -> int:
@@ -82,7 +103,7 @@ def rungs(known: Known, folds: list[Fold]) -> list[Rung]:
     )
     n = max(fold.train.size for fold in folds)
     sizes = []
-    size = _FIRST
+    size = max(_FIRST, _FIRST_A_COLUMN * known.X.shape[1])
     while n > _FEW and size * _TIMES_MORE / 2 < n:
         sizes.append(Rung(size, on_the_way))
         size *= _TIMES_MORE
@@ -111,7 +132,8 @@ class Search:
         self._n_jobs, self.clock, self._step = n_jobs, clock, step
         self.interrupted = False
         self.quick: Contender | None = None
-        self._scoring = 0.0  # seconds that the rows of a fold take
+        self._scoring = 0.0  # seconds that the rows of a fold take to be scored
+        self._a_row = 0.0  # and that is one of them
 
     def run(self, steps: list[Rung]) -> None:
         """Climb the rungs until the time is over, or Ctrl-C."""
@@ -165,7 +187,10 @@ class Search:
         }
 
         def ahead(c: Contender) -> float:
-            return float(np.mean([j.verdict.worth - level[f] for f, j in c.by_fold.items()]))
+            doubt = _DOUBT / math.sqrt(len(c.by_fold))
+            return float(
+                np.mean([j.verdict.worth - level[f] for f, j in c.by_fold.items()]) - doubt
+            )
 
         return sorted(found, key=lambda c: -ahead(c))
 
@@ -178,13 +203,14 @@ class Search:
     def last_fit(self, contender: Contender) -> Member | None:
         """The candidate on all rows; None where the time is not enough, or Ctrl-C said so."""
         n = self.known.positive.size
-        needed = contender.pace.foretell(n)
+        needed = contender.needs(n)
         if needed is None or needed > self.clock.left():
             return None
         rows = np.arange(n)
         threads = 1 if self.clock.end == math.inf else self._threads(n)
         try:
-            with until(self.clock.last):
+            end = self.clock.last - self._cannot_stop(n)
+            with until(end), making_do(self._share_to_try(n)):
                 return self._fit(contender, rows, threads)
         except OutOfTimeError:
             return None
@@ -197,24 +223,28 @@ class Search:
     def _fit_quick(self) -> None:
         """A first answer, whatever the time: few rounds on few rows."""
         first = self.contenders[0]
-        model = clone(first.estimator)
-        if "n_estimators" in model.get_params(deep=False):
-            model.set_params(n_estimators=_QUICK_ROUNDS)
-        self.quick = Contender(first.name, model, True)
         size = min(_QUICK_ROWS, self.folds[0].train.size)
+        rows = self.known.sample(self.folds[0].train, size, (self.seed, 0, size))
+        quick = {"n_estimators": _QUICK_ROUNDS, "cv": self.known.inner(rows, self.seed)[:1]}
+        given = first.estimator.get_params(deep=False)
+        model = clone(first.estimator)
+        model.set_params(**{n: v for n, v in quick.items() if type(given.get(n)) is int})
+        self.quick = Contender(first.name, model, True, True)
         self._take(self.quick, 0, self._tried(self.quick, 0, size, 1))
 
     def _climb(self, steps: list[Rung]) -> None:
         alive = self.contenders
         for number, rung in enumerate(steps):
             is_last = number + 1 == len(steps)
-            end = self._end_of_search()
-            if not is_last and math.isfinite(end):
-                now = time.monotonic()
-                end = now + _SHARE_OF_RUNG * (end - now)
+            end = self._end_of_search() if is_last else _part(self._end_of_search(), _SHARE_OF_RUNG)
             done: list[Contender] = []
-            for contender in alive:
-                own = end if contender is alive[0] else self._part_of(end)
+            for place, contender in enumerate(alive):
+                share = max(_SHARE_OF_CANDIDATE, 1 / (len(alive) - place))
+                if not self._makes_do(rung.size) and place < _FIRST_FEW:
+                    share = 1.0
+                own = _part(end, share)
+                if not number and not place:
+                    own = self._end_of_search()  # better than the quick one alone
                 if self._evaluate(contender, rung, own):
                     done.append(contender)
                 self._step()
@@ -226,14 +256,13 @@ class Search:
     def _end_of_search(self) -> float:
         """When to stop: early enough for the last fit, if there is time for one at all."""
         best = self.standing()[:1]
-        needed = best[0].pace.foretell(self.known.positive.size) if best else None
+        n = self.known.positive.size
+        needed = best[0].pace.foretell(n) if best else None
+        if best and needed is not None and needed > self.clock.left():
+            needed = best[0].needs(n)
         if needed is None or needed > self.clock.left():
             return self.clock.last
         return self.clock.last - needed
-
-    def _part_of(self, end: float) -> float:
-        now = time.monotonic()
-        return now + _SHARE_OF_CANDIDATE * (end - now) if math.isfinite(end) else end
 
     def _evaluate(self, contender: Contender, rung: Rung, end: float) -> bool:
         """Judge a candidate on a rung; False if it could not be."""
@@ -257,16 +286,27 @@ class Search:
         threads = self._threads(rung.size)
         at_once = 1 if threads != 1 else effective_n_jobs(self._n_jobs)
         for start in range(0, len(new), at_once):
-            expected = contender.pace.foretell(rung.size)
+            expected = contender.needs(rung.size)
             if expected is not None and time.monotonic() + expected > end:
                 return False
             part = new[start : start + at_once]
+            last = end - self._cannot_stop(rung.size)
+            if time.monotonic() > last:
+                return False
             found = Parallel(n_jobs=len(part), require="sharedmem")(
-                delayed(self._tried_until)(end, contender, f, rung.size, threads) for f in part
+                delayed(self._tried_until)(last, contender, f, rung.size, threads) for f in part
             )
             for fold, judged in zip(part, found, strict=True):
                 self._take(contender, fold, judged)
         return contender.failure is None
+
+    def _cannot_stop(self, rows: int) -> float:
+        """Seconds for which a fit to so many rows may not look at the time."""
+        return _BINS_TO_SCORES * rows * self._a_row
+
+    def _makes_do(self, rows: int) -> bool:
+        """Whether a table is so large that rounds are rather left out than rows."""
+        return rows >= _FEW
 
     def _threads(self, rows: int) -> int | None:
         """Threads of one model: on small tables they would wait for each other."""
@@ -293,8 +333,12 @@ class Search:
         return Member.fit(name, estimator, self.known, rows, self.columns, self.seed, threads)
 
     def _tried_until(self, end: float, *what: Any) -> Judged | ValueError:
-        with until(end):  # a thread of its own does not know it
+        # A thread of its own does not know it.
+        with until(end), making_do(self._share_to_try(what[2])):
             return self._tried(*what)
+
+    def _share_to_try(self, rows: int) -> float:
+        return _SHARE_TO_TRY if self._makes_do(rows) else 1.0
 
     def _tried(
         self, contender: Contender, fold: int, size: int, threads: int | None
@@ -311,6 +355,7 @@ class Search:
         score = member.priority(self.known.X[part.judged])
         if contender is self.quick:
             self._scoring = time.monotonic() - fitted
+            self._a_row = self._scoring / part.judged.size
         positive = self.known.positive[part.judged]
         # That very model's ranks on rows as they are, should it be all there is time for.
         member = member._replace(scale=RankScale.of(score, part.weight))
@@ -327,6 +372,12 @@ class Search:
             contender.seconds += judged.seconds
 
 
+def _part(end: float, share: float) -> float:
+    """The moment after a share of the time until the end."""
+    now = time.monotonic()
+    return now + share * (end - now) if math.isfinite(end) else end
+
+
 def _kept(n: int, trials: float = math.inf) -> int:
     return max(min(_FEWEST_KEPT, n), -(-n // 2)) if trials == math.inf else max(1, -(-n // 2))
 
@@ -339,7 +390,7 @@ def _first_of(trials: float, most_rungs: int, n: int) -> tuple[int, int]:
     """
     wanted = min(n, max(min(2.0, trials), trials / 2))
     for n_rungs in range(most_rungs, 0, -1):
-        first = max((c for c in range(1, n + 1) if _used(c, n_rungs) <= trials), default=1)
+        first = max((c for c in range(1, n + 1) if _used(c, n_rungs) <= trials), default=0)
         if first >= wanted:
             break
     return first, n_rungs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,7 +22,7 @@ from rarefind._checks import (
     refuse_missing,
     training_weights,
 )
-from rarefind._deadline import deadline, refuse_after
+from rarefind._deadline import deadline, refuse_after, soft_deadline
 from rarefind._sklearn_compat import report_progress, with_callbacks
 from rarefind._typing import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.base import RareClassifier
@@ -205,12 +206,13 @@ class BoostingClassifier(RareClassifier):
         judges = None if eval_set is None else self._eval_rows(eval_set)
         self._share = self._budget_share(len(rows.X) if judges is None else len(judges.X))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        stop = soft_deadline()
         parts = self._parts(rows, used, groups, judges, seed)
         steps = self.n_estimators * (2 if parts else 1)
         with report_progress(self, "rounds", steps, X, codes, self.verbose) as step:
             self.n_rounds_ = self.n_estimators
             self.validation_curve_ = np.empty(0)
-            held, scores = self._hold_out(rows, parts, seed, step) if parts else ([], [])
+            held, scores = self._hold_out(rows, parts, seed, step, stop) if parts else ([], [])
             model = self._grow(rows, None, seed)
             for number in range(self.n_rounds_):
                 model.step(number)
@@ -282,9 +284,12 @@ class BoostingClassifier(RareClassifier):
         return self._rows(X[used], codes[used], weight[used])
 
     def _hold_out(
-        self, rows: Rows, parts: list[Part], seed: int, step: Callable[[], None]
+        self, rows: Rows, parts: list[Part], seed: int, step: Callable[[], None], stop: float
     ) -> tuple[list[Rows], list[Floats]]:
-        """Make rounds on all parts; the held-out rows and their scores after the best round."""
+        """Make rounds on all parts; the held-out rows and their scores after the best round.
+
+        No more rounds are made than until the moment ``stop``.
+        """
         models, held = zip(*(self._grow_part(rows, part, seed) for part in parts), strict=True)
         curve: list[float] = []
         best = Best(self.early_stopping_rounds, self._logistic_rounds())
@@ -295,7 +300,7 @@ class BoostingClassifier(RareClassifier):
             values = [self._worth(judges, s) for judges, s in zip(held, scores, strict=True)]
             curve.append(float(np.nanmean(values)) if not np.isnan(values).all() else np.nan)
             step()
-            if best.is_over(curve[-1], scores, number + 1):
+            if best.is_over(curve[-1], scores, number + 1) or time.monotonic() > stop:
                 break
         self.validation_curve_, self.n_rounds_ = np.array(curve), best.rounds
         return list(held), best.scores

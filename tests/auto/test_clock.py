@@ -1,0 +1,81 @@
+import math
+import time
+
+import numpy as np
+import pytest
+
+from rarefind._deadline import (
+    OutOfTimeError,
+    deadline,
+    making_do,
+    refuse_after,
+    soft_deadline,
+    until,
+)
+from rarefind.auto._clock import Clock, Pace, seconds
+from rarefind.boosting import SGBAPClassifier
+from rarefind.trees import MetaAPForestClassifier
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [("90s", 90), ("5m", 300), ("1h", 3600), ("1.5 m", 90), ("20", 20), (7, 7), (None, math.inf)],
+)
+def test_lengths_of_time(given, meant):
+    assert seconds(given) == meant
+
+
+@pytest.mark.parametrize("given", ["", "soon", "5d", 0, -3, "0s", math.nan, [5]])
+def test_other_lengths_are_refused(given):
+    with pytest.raises(ValueError, match="time_limit is a length of time such as"):
+        seconds(given)
+
+
+def test_some_time_is_kept_to_finish():
+    clock = Clock(100.0)
+    assert clock.end - clock.start == 100
+    assert 85 < clock.left() <= 92
+
+
+def test_a_pace_is_foretold_by_its_growth():
+    pace = Pace(1.0, 2.0)
+    assert pace.foretell(100) is None
+    pace.measure(100, 1.0)
+    assert pace.foretell(1000) == pytest.approx(1.5 * 100)
+    pace.measure(200, 2.0)  # twice the rows take twice the time
+    assert pace.foretell(1000) == pytest.approx(1.5 * 10)
+    assert pace.foretell(200) == pytest.approx(1.5 * 2)
+    assert pace.foretell(50) == pytest.approx(1.5 * 2)
+    pace.measure(200, 3.0)  # the machine has become slower
+    assert pace.foretell(200) == pytest.approx(1.5 * 3)
+
+
+def test_the_earlier_of_two_moments_holds():
+    now = time.monotonic()
+    assert deadline() == math.inf
+    with until(now + 5), until(now + 9):
+        assert deadline() == now + 5
+        refuse_after(deadline())
+    with pytest.raises(OutOfTimeError):
+        refuse_after(now - 1)
+    assert deadline() == math.inf
+
+
+def test_boosters_make_do_with_fewer_rounds():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 3)), rng.random(300) < 0.2
+    model = SGBAPClassifier(n_estimators=200, early_stopping_rounds=None, n_jobs=1)
+    assert soft_deadline() == math.inf
+    with until(time.monotonic() + 60), making_do(1e-9):
+        assert soft_deadline() < time.monotonic() + 1
+        model.fit(X, y)
+    assert model.n_rounds_ == 1
+    assert soft_deadline() == math.inf
+
+
+@pytest.mark.parametrize("model", [SGBAPClassifier(n_jobs=1), MetaAPForestClassifier(n_jobs=2)])
+def test_a_fit_gives_up_also_in_threads(model):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 3)), rng.random(300) < 0.2
+    with until(time.monotonic() - 1), pytest.raises(OutOfTimeError):
+        model.fit(X, y)
