@@ -84,6 +84,15 @@ def make(path: Path, rows: int) -> None:
             file.write_table(group(start, min(GROUP, rows - start)), row_group_size=GROUP)
 
 
+def file_of(folder: Path, rows: int) -> Path:
+    """The file with so many rows, made if it is not there."""
+    path = folder / f"{rows}.parquet"
+    if not path.exists():
+        make(folder / "unfinished.parquet", rows)
+        (folder / "unfinished.parquet").rename(path)
+    return path
+
+
 def as_numbers(frame: pl.LazyFrame, levels: dict[str, list[str]]) -> pl.LazyFrame:
     """What XGBoost takes: levels by number, all in 32 bits."""
     coded = [
@@ -178,6 +187,9 @@ def compared(folder: Path, path: Path, rows: int, repeats: int) -> pd.DataFrame:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument(
+        "--folder", type=Path, help="keep the files here, and use those that are there"
+    )
     parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:
@@ -187,16 +199,14 @@ def main() -> None:
     growth = (10_000, 30_000) if given.quick else (10_000, 100_000, 1_000_000)
     busy = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        path = folder / "rows.parquet"
-        make(path, max(KNOWN, growth[0]))
-        fit(folder, path)
+        folder = given.folder or Path(name)
+        if not (folder / "levels.json").exists():
+            fit(folder, file_of(folder, KNOWN))
         tables = []
         for rows in (*growth, largest):
-            make(path, rows)
-            repeats = REPEATS if rows <= 1_000_000 else 2
-            tables.append(compared(folder, path, rows, repeats))
-            size = path.stat().st_size / 2**30
+            repeats = REPEATS if rows < 1_000_000 else 1
+            tables.append(compared(folder, file_of(folder, rows), rows, repeats))
+        size = file_of(folder, largest).stat().st_size / 2**30
     write(
         "rank-quick" if given.quick else "rank",
         f"python benchmarks/rank.py{' --quick' if given.quick else ''}",
@@ -208,7 +218,7 @@ def main() -> None:
                 f"of depth {DEPTH}; beside it a booster of XGBoost with as many of that depth: Polars "
                 "reads the same columns a row group at a time and gives levels their numbers, "
                 "XGBoost predicts in place, both with all threads. Each in a process of its own and "
-                "in turn, with the time to open the model and without that of imports; medians, and "
+                f"in turn, {REPEATS} rounds and one of the largest files, with the time to open the model and without that of imports; medians, and "
                 "the most memory of all runs. Speed is that of Polars and XGBoost in the same round "
                 f"= 1. Load of the machine before the run: {busy:.1f}.",
                 tables[-1],

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from joblib import parallel_config
 
 from rarefind._ranking import (
     Budget,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from rarefind.model import TableModel
 
 # Small enough for a few at a time to stay far below 2 GiB, 300 columns of numbers each.
-CHUNK_ROWS = 32_768
+CHUNK_ROWS = 16_384
 # Rows that show whether a column of text holds text still.
 _GLANCE = 1_000
 # Pieces that are scored at the same time; more would need more memory than they save time.
@@ -64,7 +65,7 @@ def rank_file(
     budget, per, one_per, reasons
         As in :meth:`TableModel.rank <rarefind.TableModel.rank>`. A number of checks beyond the
         rows of the file is an error.
-    chunk_rows : int, default=32_768
+    chunk_rows : int, default=16_384
         Rows read at a time; a few times as many are in memory.
     on_rows : callable, default=None
         Called with the number of rows done since the last call.
@@ -119,8 +120,8 @@ def rank_file(
             seen = columns[0] if per is None else periods.column(columns)
             counts = period_counts(pieces(read([seen], []), periods))
         chunks = _checked(model, pieces(read(columns, levels), Periods(model, per)))
-        scored = _in_threads(Scorer(model, wanted, counts), chunks, done)
-        listed = merged_list(model, scored, wanted, counts, reasons)
+        scorer = Scorer(model, wanted, counts)
+        listed = merged_list(model, scorer, _in_threads(scorer, chunks, done), reasons)
     except OtherTypeError as error:
         raise ValueError(
             f"Column {error.column!r} of {path} holds {error.value!r} in row {error.row}, and held "
@@ -206,7 +207,9 @@ def _next(waiting: deque[tuple[int, Future[Any]]], done: Callable[[int], None]) 
 
 def _score(scorer: Scorer, chunk: Chunk) -> Any:
     try:
-        return scorer(chunk)
+        # Chunks share the cores among them: threads inside of each would wait for one another.
+        with parallel_config(backend="sequential"):
+            return scorer(chunk)
     except OtherTypeError as error:
         # Pieces in Arrow do not know where in the file they stand.
         error.row += 0 if isinstance(chunk.table, pd.DataFrame) else chunk.start

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from threading import local
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -117,8 +118,9 @@ def rank_chunks(
         )
     else:
         counts = period_counts(pieces(again(), Periods(model, wanted.per)))
-    scored = map(Scorer(model, wanted, counts), pieces(again(), Periods(model, wanted.per)))
-    return merged_list(model, scored, wanted, counts, reasons)
+    scorer = Scorer(model, wanted, counts)
+    scored = map(scorer, pieces(again(), Periods(model, wanted.per)))
+    return merged_list(model, scorer, scored, reasons)
 
 
 def pieces(chunks: Iterable[Table], periods: Periods) -> Iterator[Chunk]:
@@ -190,21 +192,43 @@ def period_counts(chunks: Iterable[Chunk]) -> dict[int, int]:
     return counts
 
 
+class _Memory(local):
+    """Memory of each thread for the chunk that it scores, and for the next one."""
+
+    def __init__(self) -> None:
+        self._held = np.empty(0)
+
+    def empty(self, shape: tuple[int, int], order: Literal["C", "F"]) -> Floats:
+        """An array, of use until the next one is asked for."""
+        size = shape[0] * shape[1]
+        if self._held.size < size:
+            self._held = np.empty(size)
+        return self._held[:size].reshape(shape, order=order)
+
+
 class Scorer:
-    """Scores chunks, and keeps of each the rows that may come on the list."""
+    """Scores chunks, and keeps of each the rows that may come on the list.
+
+    Rows that do not come before ``least``, the end of a full list, are not kept.
+    """
 
     def __init__(self, model: TableModel, wanted: Wanted, counts: Mapping[int, int] | None) -> None:
-        self._model, self._wanted, self._counts = model, wanted, counts
+        self._model, self.wanted = model, wanted
+        self.checks = _checks(wanted.budget, counts)
+        self._memory = _Memory()
+        self.least = -np.inf
 
     def __call__(self, chunk: Chunk) -> _Best:
         """The best rows of a chunk."""
         table, period = chunk.table, chunk.period
         names = column_names(table)
-        name = self._wanted.column_of_one(self._model, names)
+        name = self.wanted.column_of_one(self._model, names)
         owner = None if name is None else part_of(table, [name])[name]
-        priority = self._model.priority(table)
+        priority = self._model._priority(table, self._memory.empty)
         codes = None if owner is None else entity_codes(owner)
-        best = _first_rows(priority, period, codes, _checks(self._wanted.budget, self._counts))
+        best = _first_rows(priority, period, codes, self.checks)
+        # An equal row of a later chunk comes after; what is no number comes last.
+        best = best[~(priority[best] <= self.least)]
         model = self._model
         kept = [*model.encoder_.columns_, model.id, model.entity, model.time, model.amount]
         columns = dict.fromkeys(column for column in kept if column in names)
@@ -219,13 +243,12 @@ class Scorer:
 
 def merged_list(
     model: TableModel,
+    scorer: Scorer,
     scored: Iterable[_Best],
-    wanted: Wanted,
-    counts: Mapping[int, int] | None,
     reasons: bool,
 ) -> pd.DataFrame:
     """The list of all chunks from the best rows of each, which come in the order of the chunks."""
-    checks, kept = _checks(wanted.budget, counts), _Kept()
+    wanted, checks, kept = scorer.wanted, scorer.checks, _Kept()
     top: _Best | None = None
     for best in scored:
         kept.add(best.rows, best.position)
@@ -237,6 +260,8 @@ def merged_list(
         codes = None if both.entity is None else entity_codes(pd.Series(both.entity))
         top = top.merged(best, _first_rows(both.priority, both.period, codes, checks))
         kept.let_go(but=top.position)
+        if wanted.per is None and top.priority.size >= checks(top.period[:1])[0]:
+            scorer.least = float(top.priority[-1])
     if top is None:
         return pd.DataFrame(columns=["rank", "priority", "probability"])
     return _listed(model, top._replace(rows=kept.at(top.position)), wanted.per, reasons)

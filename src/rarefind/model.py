@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from inspect import signature
 from typing import Any, Self
@@ -154,10 +154,7 @@ class TableModel(BaseEstimator):
 
     def priority(self, table: Table) -> Floats:
         """Raw score of each row for ranking: higher goes first."""
-        estimator = self._fitted()
-        if not getattr(estimator, "_reads_columns", False):
-            return np.asarray(estimator.priority(self._encode(table)))
-        return np.asarray(estimator.priority(self._named(self.encoder_._transform_columns(table))))
+        return self._priority(table)
 
     def predict(self, table: Table) -> Array:
         """The value of the target that each row is decided to have."""
@@ -316,6 +313,14 @@ class TableModel(BaseEstimator):
             "threshold": float(getattr(self.estimator_, "threshold_", np.nan)),
             "labels": "Only rows that were checked have labels: past checks chose what is known.",
         }
+
+    def _priority(self, table: Table, empty: Callable[..., Floats] = np.empty) -> Floats:
+        """As above, with memory from ``empty`` for the encoded table."""
+        estimator = self._fitted()
+        if not getattr(estimator, "_reads_columns", False):
+            return np.asarray(estimator.priority(self._encode(table)))
+        encoded = self.encoder_._transform_columns(table, empty)
+        return np.asarray(estimator.priority(self._named(encoded)))
 
     def _fitted(self) -> Any:
         check_is_fitted(self, "estimator_")

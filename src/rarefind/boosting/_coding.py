@@ -13,7 +13,7 @@ from rarefind.data import PositiveAwareBinner
 # Rows that are coded at a time when they are explained, and when they are scored: the memory of
 # the few is used again, which takes less time than to get new.
 BLOCK = 100_000
-SCORED = 16_384
+SCORED = 4_096
 _LARGEST = float(np.finfo(np.float32).max)
 
 

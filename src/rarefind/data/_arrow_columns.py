@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from rarefind._typing import Floats
 from rarefind.data._columns import LevelCodesPlan, LevelsPlan, NumberPlan, Plan
 from rarefind.data._decode import refuse_infinite
-from rarefind.data._types import from_arrow
+from rarefind.data._types import clean, from_arrow
 
 
 def encode_column(plan: Plan, table: Any, outputs: Floats) -> None:
@@ -55,8 +54,8 @@ def _write_levels(plan: LevelsPlan | LevelCodesPlan, column: Any, outputs: Float
         stop = start + len(chunk)
         if not pa.types.is_dictionary(chunk.type):
             chunk = chunk.dictionary_encode()
-        levels = pd.Series([*chunk.dictionary.to_pylist(), None], dtype=object, name=plan.column)
-        of_level = plan.encode(levels)
+        levels = pa.concat_arrays([chunk.dictionary.cast(pa.string()), pa.nulls(1, pa.string())])
+        of_level = plan.encode_texts(clean(levels))
         place = chunk.indices
         if place.null_count:
             place = place.fill_null(pa.scalar(len(levels) - 1, pa.int64()).cast(place.type))

@@ -175,7 +175,10 @@ class LevelsPlan:
 
     def encode(self, column: pd.Series[Any]) -> Floats:
         """Outputs of a column, side by side."""
-        text = level_texts(column, self.levels)
+        return self.encode_texts(level_texts(column, self.levels))
+
+    def encode_texts(self, text: Text) -> Floats:
+        """The same of cleaned text."""
         outputs = np.zeros((len(text), len(self.names)))
         codes = _codes(text, self.levels)
         seen = codes >= 0
@@ -227,7 +230,10 @@ class LevelCodesPlan:
 
     def encode(self, column: pd.Series[Any]) -> Floats:
         """The one output of a column."""
-        text = level_texts(column, self.levels)
+        return self.encode_texts(level_texts(column, self.levels))
+
+    def encode_texts(self, text: Text) -> Floats:
+        """The same of cleaned text."""
         codes = _codes(text, self.levels).astype(np.float64)
         codes[codes < 0] = len(self.levels)
         codes[text.is_null().to_numpy(zero_copy_only=False)] = np.nan
