@@ -17,12 +17,13 @@ HEAD = """# The command line
 
 What holds for all commands:
 
-- Results go to standard output, progress and notes to standard error. Progress is shown on a terminal only, or with
-  `-v`; `-q` leaves it out. `--json` prints one JSON document for machines.
-- A mistake ends with exit code 2 and one sentence. A file is written whole or not at all. Ctrl-C ends with
-  exit code 130; a search for a model that it stops still writes the model found so far.
-- `rarefind.toml` in the folder where a command is started, or the file that `--config` names, holds options that need not be
-  typed: keys at the top for all commands, keys in a section for one. What is typed comes first.
+- Results go to standard output, progress and notes to standard error. Progress is shown on a
+  terminal only, or with `-v`; `-q` leaves it out. `--json` prints one JSON document for machines.
+- A mistake ends with exit code 2 and one sentence. A file is written whole or not at all. Ctrl-C
+  ends with exit code 130; a search for a model that it stops still writes the model found so far.
+- `rarefind.toml` in the folder where a command is started, or the file that `--config` names, holds
+  options that need not be typed: keys at the top for all commands, keys in a section for one. What
+  is typed comes first.
 - `rarefind --install-completion` teaches your shell to complete commands and options.
 
 ```toml

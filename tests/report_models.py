@@ -1,15 +1,14 @@
 """Small models, files and stand-ins that the tests of the report share."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from html.parser import HTMLParser
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from rarefind._evidence import Evidence
 from rarefind.boosting import SGBAPClassifier
 from rarefind.conditions import ConditionClassifier
-from rarefind.metrics import Interval
 from rarefind.model import TableModel
 from rarefind.neighbors import GammaKNNClassifier
 from rarefind.trees import MetaAPClassifier
@@ -56,55 +55,9 @@ def fitted(name, table):
     return TableModel(ESTIMATORS[name], "fraud", "bad", **roles, drop=["secret"]).fit(table)
 
 
-class Bought(NamedTuple):
-    checks: float
-    rows: float
-    hits: Interval
-    share_found: Interval
-    amount: Interval | None
-    random_hits: float
-    plain_hits: float
-    plain_ahead: Interval
-
-
-@dataclass(frozen=True)
-class StandIn:
-    """The fields of rarefind's own evidence, and intervals that are easy to tell."""
-
-    how: str
-    positive: np.ndarray
-    priority: np.ndarray
-    probability: np.ndarray
-    fold: np.ndarray
-    plain: np.ndarray
-    rows: int
-    budget: int | str
-    amount: np.ndarray | None = None
-    time: np.ndarray | None = None
-    entity: np.ndarray | None = None
-    per: str | None = None
-
-    def bought(self, budget=None):
-        checks = self.budget if budget is None else budget
-        first = np.argsort(-self.priority, kind="stable")[:checks]
-        plain = np.argsort(-self.plain, kind="stable")[:checks]
-        hits, others = self.positive[first].sum(), self.positive[plain].sum()
-        worth = self.amount[first][self.positive[first]].sum()
-        return Bought(
-            float(checks),
-            float(self.rows),
-            Interval(float(hits), hits - 3.5, hits + 2.5),
-            Interval(hits / self.positive.sum(), 0.11, 0.91),
-            Interval(worth, worth / 2, worth * 2),
-            checks * self.positive.mean(),
-            float(others),
-            Interval(float(hits - others), -1.5, 4.25),
-        )
-
-
 def evidence_of(model, table, **changes):
     """Evidence in one piece, as of a period that was held out."""
-    found = StandIn(
+    found = Evidence(
         how="The last days were held out <b>in time</b>.",
         positive=(table["fraud"] == "bad").to_numpy(),
         priority=model.priority(table),
@@ -113,6 +66,7 @@ def evidence_of(model, table, **changes):
         plain=table["amount"].to_numpy(),
         rows=len(table),
         budget=40,
+        per=None,
         amount=table["amount"].to_numpy(),
         time=table["when"].astype("datetime64[ns]").astype("int64").to_numpy(),
     )

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.stats import rankdata
 
 from rarefind._typing import Bools, Floats, Ints
 from rarefind.metrics import Interval
@@ -80,10 +81,10 @@ class Evidence:
         -------
         Bought
         """
-        lists = self._lists()
+        lists = self.lists()
         sizes = np.bincount(lists)
         scale = 1.0 if self._is_in_time() else self.rows / lists.size
-        checks = self._checks(self.budget if budget is None else budget, sizes)
+        checks = self.checks(budget)
         ours = _Ordered.by(self.priority, lists, self.positive, self.amount)
         plain = _Ordered.by(self.plain, lists, self.positive, self.amount)
         ones = np.ones(lists.size)
@@ -109,19 +110,32 @@ class Evidence:
             plain_ahead=_interval(hits - plain_hits, drawn[:, 0] - drawn[:, 2], scale),
         )
 
+    def within_folds(self, score: Floats) -> Floats:
+        """Scores that can be compared: of several models, the places within their folds."""
+        folds = np.unique(self.fold)
+        if folds.size == 1:
+            return score
+        place = np.empty(score.size)
+        for fold in folds:
+            rows = self.fold == fold
+            place[rows] = -(rankdata(-score[rows]) - 0.5) / rows.sum()
+        return place
+
     def _is_in_time(self) -> bool:
         """Whether the rows are those of a period, and not a sample of all."""
         return self.time is not None
 
-    def _lists(self) -> Ints:
+    def lists(self) -> Ints:
         """Number of the list that each row competes in: that of its fold, or of its period."""
         if self.time is None or self.per is None:
             return np.unique(self.fold, return_inverse=True)[1]
         periods = pd.DatetimeIndex(self.time).to_period(PERIODS[self.per])
         return np.asarray(pd.factorize(periods, sort=True)[0])
 
-    def _checks(self, budget: int | float | str, sizes: Ints) -> Floats:
+    def checks(self, budget: int | float | str | None = None) -> Floats:
         """Checks of each list; of a fold as its share of the whole table."""
+        budget = self.budget if budget is None else budget
+        sizes = np.bincount(self.lists())
         if self._is_in_time() or budget_share(budget) is not None:
             return np.array([checks_bought(budget, size) for size in sizes], dtype=float)
         return checks_bought(budget, self.rows) * sizes / self.rows

@@ -21,7 +21,7 @@ from report_models import (
 
 import rarefind
 from rarefind.cli import main
-from rarefind.cli._report import _scan
+from rarefind.cli._report import _parts, _scan
 from rarefind.cli._report._evidence import held_out
 from rarefind.cli._report._lists import listed, over_time
 from rarefind.cli._report._make import report_of
@@ -199,7 +199,7 @@ def test_a_profile_is_asked_for_and_shown(models, folder, monkeypatch):
         leak = type("Leak", (), {"column": COLUMN, "average_precision": 0.987})
         return type("Profile", (), {"columns": columns, "leaks": [leak]})
 
-    monkeypatch.setattr(rarefind.data, "profile_table", profile_table, raising=False)
+    monkeypatch.setattr(_parts, "profile_table", profile_table)
     text, figures = made(models["sgbap"], folder / "later.csv")
     roles = ["when", "customer", "name"]
     assert asked == {"rows": 900, "target": "fraud", "positive": "bad", "ignore": roles}
@@ -311,7 +311,7 @@ def test_the_command_writes_the_page_and_prints_the_figures(models, folder):
         ("model.rarefind", "later.csv", ["--budget", "901"], "larger than the file"),
         ("model.rarefind", "later.csv", ["--budget", "many"], "not 'many'"),
         ("model.rarefind", "later.csv", ["-o", "nowhere/page.html"], "There is no folder nowhere"),
-        ("model.rarefind", "later.csv", ["-o", "later.csv"], "is read by the report"),
+        ("model.rarefind", "later.csv", ["-o", "later.csv"], "is read by the command"),
     ],
 )
 def test_mistakes_end_with_code_2_and_nothing_written(

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from rarefind._evidence import Evidence
-    from rarefind._typing import Floats
     from rarefind.cli._compare import Compared
 
 _CURVES = 5  # more would hide each other
@@ -52,17 +50,9 @@ def _draw_curves(ax: Any, found: list[Compared]) -> None:
 
     for each in found[:_CURVES]:
         BudgetCurveDisplay.from_predictions(
-            each.evidence.positive, within_folds(each.evidence), name=each.name, ax=ax
+            each.evidence.positive,
+            each.evidence.within_folds(each.evidence.priority),
+            name=each.name,
+            ax=ax,
         )
     ax.set_title("What more checks of the held-out rows would find")
-
-
-def within_folds(evidence: Evidence) -> Floats:
-    """Places within each fold as scores: those of different models cannot be compared."""
-    from scipy.stats import rankdata
-
-    place = np.empty(evidence.priority.size)
-    for fold in np.unique(evidence.fold):
-        rows = evidence.fold == fold
-        place[rows] = rankdata(evidence.priority[rows]) / rows.sum()
-    return place

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rarefind.cli import _options as options
-from rarefind.cli._inputs import open_model, refuse_picture, refuse_unreadable
+from rarefind.cli._inputs import open_model, refuse_overwriting, refuse_picture, refuse_unreadable
 from rarefind.cli._rule_files import refuse_output
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def explain(
     refuse_output(picture)
     refuse_picture(picture)
     refuse_unreadable(model, data)
+    refuse_overwriting(picture, model, data)
     opened = open_model(model)
     from rarefind.cli._steps import steps
 

@@ -15,6 +15,7 @@ from rarefind.cli._fit_words import print_fitted
 from rarefind.cli._inputs import (
     labelled_table,
     refuse_budget,
+    refuse_overwriting,
     refuse_unknown_columns,
     refuse_unknown_model,
     refuse_unreadable,
@@ -66,6 +67,7 @@ def fit(
     limit = _limit(model, time_limit, trials)
     refuse_output(output)
     refuse_unreadable(data)
+    refuse_overwriting(output, data)
     refuse_budget(budget)
     from rarefind._looks import planned, refuse_period
     from rarefind.cli._steps import steps

@@ -30,6 +30,13 @@ def refuse_unreadable(*paths: Path) -> None:
                 raise ValueError(f"{path} is empty.")
 
 
+def refuse_overwriting(output: Path | None, *read: Path) -> None:
+    """Refuse to write over what is read."""
+    for path in read:
+        if output is not None and output.resolve() == path.resolve():
+            raise ValueError(f"{output} is read by the command: write to another file.")
+
+
 def open_model(path: Path) -> TableModel:
     """The model of a table in a file."""
     from rarefind.model import TableModel

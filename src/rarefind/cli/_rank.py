@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rarefind.cli import _options as options
-from rarefind.cli._inputs import open_model, refuse_budget, refuse_unreadable
+from rarefind.cli._inputs import open_model, refuse_budget, refuse_overwriting, refuse_unreadable
 from rarefind.cli._rule_files import refuse_output
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def rank(
     if output is not None and output.suffix.lower() not in _KINDS:
         raise ValueError(f"{output} should end in {', '.join(_KINDS)}: lists are of these kinds.")
     refuse_unreadable(model, data)
+    refuse_overwriting(output, model, data)
     refuse_budget(budget)
     opened = open_model(model)
     from rarefind._rank_file import rank_file

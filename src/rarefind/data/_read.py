@@ -334,7 +334,10 @@ def _opened(path: Path, levels: Sequence[str] = ()) -> Iterator[_Opened]:
 @contextmanager
 def _parquet(path: Path, levels: Sequence[str]) -> Iterator[_Opened]:
     # Through a buffer: a group of rows may be larger than memory, and is read whole without it.
-    with pa.parquet.ParquetFile(path, read_dictionary=list(levels), buffer_size=1 << 16) as file:
+    # Newer versions of Arrow would fetch it whole all the same unless told not to.
+    with pa.parquet.ParquetFile(
+        path, read_dictionary=list(levels), buffer_size=1 << 16, pre_buffer=False
+    ) as file:
         yield _Opened(
             file.schema_arrow.names,
             file.metadata.num_rows,

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from rarefind.cli import _options as options
-from rarefind.cli._inputs import refuse_budget, refuse_unreadable
+from rarefind.cli._inputs import refuse_budget, refuse_overwriting, refuse_unreadable
 from rarefind.cli._rule_files import refuse_output, write_text
 
 
@@ -42,6 +42,7 @@ def report(
     """
     refuse_output(output)
     refuse_unreadable(model, data)
+    refuse_overwriting(output, model, data)
     if budget is not None:
         refuse_budget(budget)
     from rarefind.cli._report._make import make_report

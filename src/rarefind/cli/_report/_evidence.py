@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rarefind._typing import Array, Bools, Floats
-from rarefind.cli._report._lists import period_codes, top_of_each
+from rarefind.cli._report._lists import top_of_each
 from rarefind.cli._report._scan import Labels
-from rarefind.metrics import budget as checks_bought
-from rarefind.metrics._inputs import budget_share
 
 if TYPE_CHECKING:
     from rarefind.metrics import Interval
@@ -47,13 +45,14 @@ def held_out(model: TableModel, budget: int | float | str) -> HeldOut | None:
     if evidence is None:
         return None
     bought = evidence.bought(budget)
-    score = _within_folds(evidence.priority, evidence.fold)
-    chosen = _listed(evidence, score, budget)
+    score = evidence.within_folds(evidence.priority)
+    checks = np.round(evidence.checks(budget)).astype(int)
+    chosen = top_of_each(score, evidence.lists(), checks)
     return HeldOut(
         how=str(evidence.how),
         positive=np.asarray(evidence.positive, dtype=bool),
         score=score,
-        plain=_within_folds(evidence.plain, evidence.fold),
+        plain=evidence.within_folds(evidence.plain),
         probability=np.asarray(evidence.probability, dtype=float),
         time=None if evidence.time is None else np.asarray(evidence.time, dtype=np.int64),
         listed=chosen,
@@ -82,36 +81,3 @@ def interval(found: Interval) -> dict[str, float]:
 
 def _scaled(found: Interval, by: float) -> dict[str, float]:
     return {name: bound / by for name, bound in interval(found).items()}
-
-
-def _listed(evidence: Any, score: Floats, budget: int | float | str) -> Bools:
-    """The held-out rows that the budget checks: of each period, or of each fold.
-
-    Without times the held-out rows stand for a file as long as the one learned from, and get their
-    share of its checks.
-    """
-    if evidence.time is not None and evidence.per is not None:
-        lists = period_codes(np.asarray(evidence.time, dtype=np.int64), evidence.per)
-    else:
-        lists = np.unique(evidence.fold, return_inverse=True)[1]
-    sizes = np.bincount(lists)
-    if evidence.time is not None or budget_share(budget) is not None:
-        checks = np.array([checks_bought(budget, size) for size in sizes])
-    else:
-        checks = checks_bought(budget, evidence.rows) * sizes / evidence.rows
-    return top_of_each(score, lists, np.round(checks).astype(int))
-
-
-def _within_folds(score: Floats, fold: Array) -> Floats:
-    """Scores of several models are of no common scale: there the rank within a fold counts."""
-    score, fold = np.asarray(score, dtype=float), np.asarray(fold)
-    folds = np.unique(fold)
-    if folds.size == 1:
-        return score
-    from scipy.stats import rankdata
-
-    found = np.empty(score.size)
-    for one in folds:
-        rows = fold == one
-        found[rows] = -(rankdata(-score[rows]) - 0.5) / rows.sum()
-    return found

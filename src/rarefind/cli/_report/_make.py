@@ -11,6 +11,7 @@ import numpy as np
 
 import rarefind
 from rarefind._typing import Bools
+from rarefind.cli._inputs import open_model
 from rarefind.cli._report import _drawn, _measured, _parts
 from rarefind.cli._report._evidence import HeldOut, fitted_budget, held_out
 from rarefind.cli._report._lists import listed, places
@@ -20,7 +21,7 @@ from rarefind.cli._report._scan import Scan, scan
 from rarefind.metrics import budget as checks_bought
 from rarefind.metrics._inputs import budget_share
 from rarefind.model import TableModel
-from rarefind.persistence import load, read_manifest
+from rarefind.persistence import read_manifest
 
 _DEFAULT_BUDGET = 200
 #: How much smaller than drawn the letters of a tree may become.
@@ -36,12 +37,7 @@ def make_report(
 ) -> tuple[str, dict[str, Any]]:
     """The page on a model file and a table file, and the figures on it."""
     say("Opening the model")
-    model = load(model_path)
-    if not isinstance(model, TableModel):
-        raise ValueError(
-            f"{model_path} holds a {type(model).__name__} without its table's columns: "
-            "fit it by `rarefind fit`, or as a TableModel."
-        )
+    model = open_model(model_path)
     return report_of(model, read_manifest(model_path), model_path.name, data_path, budget, top, say)
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-import rarefind.data
 from rarefind.cli._report._readable import plain
+from rarefind.data import profile_table
 
 if TYPE_CHECKING:
     from rarefind.cli._report._scan import Scan
@@ -53,12 +53,8 @@ def _because(reason: Reason) -> list[dict[str, Any]]:
     return said[:1] + [one for one in said[1:_MOST_CONDITIONS] if one["share"] >= _SHARE_SHOWN]
 
 
-def profile(model: TableModel, found: Scan) -> dict[str, Any] | None:
+def profile(model: TableModel, found: Scan) -> dict[str, Any]:
     """Holes, columns that say nothing, suspected leaks; from the sample of the rows."""
-    # An environment with an older rarefind.data has none: the page then says so.
-    profile_table = getattr(rarefind.data, "profile_table", None)
-    if profile_table is None:
-        return None
     rows, target = found.sample, None
     if found.labels is not None:
         known, positive = (part[rows.index.to_numpy()] for part in found.labels)
