@@ -14,6 +14,7 @@ import typer
 _UsageError: Any = typer.BadParameter.__base__
 _CommandError: Any = _UsageError.__base__
 
+_STOPPED = 130  # what shells expect of a command that Ctrl-C ended
 _WORDS = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk quota is used up",
@@ -40,8 +41,7 @@ def run(app: typer.Typer) -> None:
             raise SystemExit(2) from None
         _end(error.format_message())
     except (typer.Abort, KeyboardInterrupt):
-        print("rarefind: Stopped; no file was left half-written.", file=sys.stderr)
-        raise SystemExit(130) from None
+        code = _STOPPED
     except BrokenPipeError:  # whoever read the output has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(0) from None
@@ -49,6 +49,8 @@ def run(app: typer.Typer) -> None:
         _end(_in_words(error))
     except (ValueError, MemoryError) as error:
         _end(str(error) or "There is not enough memory: give fewer rows or columns.")
+    if code == _STOPPED:  # Typer may end with it by itself
+        print("rarefind: Stopped; no file was left half-written.", file=sys.stderr)
     raise SystemExit(code if isinstance(code, int) else 0)
 
 
