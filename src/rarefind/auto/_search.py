@@ -245,7 +245,7 @@ class Search:
                 if not self._makes_do(rung.size) and place < _FIRST_FEW:
                     share = 1.0
                 own = _part(end, share)
-                if not number and not place:
+                if not number and not place and not self._makes_do(rung.size):
                     own = self._end_of_search()  # better than the quick one alone
                 if self._evaluate(contender, rung, own):
                     done.append(contender)
