@@ -20,11 +20,19 @@ def test_scikit_learn_agrees(estimator, check):
 
 
 def test_every_public_estimator_is_checked():
+    import rarefind.auto
     import rarefind.boosting
+    import rarefind.conditions
     import rarefind.neighbors
     import rarefind.trees
 
-    families = (rarefind.neighbors, rarefind.trees, rarefind.boosting)
+    families = (
+        rarefind.neighbors,
+        rarefind.trees,
+        rarefind.boosting,
+        rarefind.conditions,
+        rarefind.auto,
+    )
     public = [getattr(family, name) for family in families for name in family.__all__]
     estimators = {
         thing for thing in public if isinstance(thing, type) and issubclass(thing, RareClassifier)

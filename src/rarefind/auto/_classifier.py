@@ -120,7 +120,7 @@ class AutoClassifier(RareClassifier):
     >>> model.best_name_
     'gamma-knn'
     >>> round(get_scorer("average_precision")(model, train[1], train[3]), 2)
-    0.6
+    0.65
     """
 
     _takes_holes = True

@@ -10,7 +10,7 @@ from typing import Any
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 # Kept for what comes after the last fit.
-_SHARE_TO_FINISH, _MOST_TO_FINISH = 0.12, 8.0
+_SHARE_TO_FINISH, _MOST_TO_FINISH = 0.15, 10.0
 # The power of the rows that the time of a fit grows by, at most.
 _MOST_GROWTH = 2.5
 _MARGIN = 1.5

@@ -17,6 +17,8 @@ from rarefind.rules import Condition, Reason
 from rarefind.selection._calibration import Reference
 
 _MOST_KNOTS = 4096
+# Of scores so close to each other, the next ones are not taken to be far beyond them.
+_LEAST_SPREAD = 1e-3
 _CONDITIONS_SHOWN = 5
 
 
@@ -47,7 +49,7 @@ class RankScale(NamedTuple):
         """The rank of each score."""
         x = np.arcsinh(score)
         first, last = self.score[0], self.score[-1]
-        spread = (last - first) or 1.0
+        spread = max(last - first, _LEAST_SPREAD)
         rank = np.interp(x, self.score, self.rank)
         under, over = np.maximum(first - x, 0.0) / spread, np.maximum(x - last, 0.0) / spread
         rank = np.where(under > 0, self.rank[0] / (1 + under), rank)

@@ -23,6 +23,8 @@ from rarefind.auto._rows import Fold, Known
 _FIRST, _FIRST_A_COLUMN, _TIMES_MORE, _FEW = 1000, 10, 3, 3000
 # Positives to be judged by on the way, and in the end.
 _ENOUGH_ON_THE_WAY, _ENOUGH = 50, 300
+# Folds of a first rung that holds all rows.
+_FOLDS_FIRST = 2
 # What is kept from rung to rung: a half, but not fewer.
 _FEWEST_KEPT = 3
 # Rows of a first try, by which the time is foretold of what cannot be stopped on its way.
@@ -107,8 +109,8 @@ def rungs(known: Known, folds: list[Fold]) -> list[Rung]:
     while n > _FEW and size * _TIMES_MORE / 2 < n:
         sizes.append(Rung(size, on_the_way))
         size *= _TIMES_MORE
-    if not sizes and on_the_way < at_last:
-        sizes.append(Rung(n, on_the_way))
+    if not sizes and at_last > _FOLDS_FIRST:
+        sizes.append(Rung(n, min(on_the_way, _FOLDS_FIRST)))
     return [*sizes, Rung(n, at_last)]
 
 
@@ -243,7 +245,7 @@ class Search:
                 if not self._makes_do(rung.size) and place < _FIRST_FEW:
                     share = 1.0
                 own = _part(end, share)
-                if not number and not place:
+                if not number and not place and not self._makes_do(rung.size):
                     own = self._end_of_search()  # better than the quick one alone
                 if self._evaluate(contender, rung, own):
                     done.append(contender)
