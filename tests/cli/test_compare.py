@@ -2,7 +2,18 @@
 
 import json
 
-ROLES = ("--target", "false", "--time", "day", "--id", "claim", "--amount", "amount")
+ROLES = (
+    "--target",
+    "false",
+    "--time",
+    "day",
+    "--id",
+    "claim",
+    "--amount",
+    "amount",
+    "--entity",
+    "customer",
+)
 
 
 def test_models_and_rules_stand_side_by_side(rarefind, files, tmp_path):

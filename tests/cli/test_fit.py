@@ -25,7 +25,7 @@ def test_machines_get_the_profile_and_what_the_budget_buys(files):
 
 def test_the_model_holds_what_it_was_fitted_with(files):
     model = load(files.model)
-    assert (model.target, model.positive_, model.time) == ("false", "yes", "day")
+    assert (model.target, model.positive_, model.time) == ("false", True, "day")
     assert (model.entity, model.amount, model.id) == ("customer", "amount", "claim")
     assert model.evidence_.bought().hits.value == files.fitted["bought"]["hits"]["value"]
     assert model.encoder_.columns_ == ["amount", "region", "age"]
@@ -79,7 +79,7 @@ def test_trials_give_the_same_list_on_any_number_of_cores(rarefind, files, tmp_p
     for jobs in (1, 2):
         model, listed = tmp_path / f"{jobs}.rarefind", tmp_path / f"{jobs}.csv"
         fitted = rarefind(
-            *("fit", files.known, "--target", "false", "--id", "claim", "--drop", "day"),
+            *("fit", files.known, "--target", "false", "--id", "claim", "--time", "day"),
             *("--budget", "20", "--trials", "2", "--jobs", jobs, "-q", "-o", model),
         )
         assert fitted.returncode == 0, fitted.stderr
