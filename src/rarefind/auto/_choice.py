@@ -112,8 +112,10 @@ def settle(search: Search, choice: Choice, metric: CountMetric, threshold: Any) 
         whole = None if search.interrupted else search.last_fit(contender)
         if whole is not None and (whole.scale is not None or len(choice.members) == 1):
             members.append(whole)
-        else:
-            members.append(contender.largest()[1].member)
+            continue
+        if len(choice.members) == 1 and not search.interrupted:
+            search.widen(contender)
+        members.append(contender.largest()[1].member)
     if len(members) > 1:
         held = choice.held
     elif members[0].rows is not None or not hasattr(members[0].estimator, "threshold_"):

@@ -42,6 +42,9 @@ _LEAST_TO_MAKE_DO = 0.3
 # On large tables, the share of its time in which such a fit tries rounds; then it makes as many on
 # all of its rows.
 _SHARE_TO_TRY = 0.35
+# Share of the time to search in where all rows are too many to fit, and how many times more rows
+# are worth another fit then.
+_SHARE_OF_SEARCH, _WORTH_MORE_ROWS = 0.5, 1.5
 # How much a candidate judged by a single fold must be ahead of one judged by very many.
 _DOUBT = 0.1
 # Candidates that may take all the time of a rung on small tables.
@@ -222,6 +225,28 @@ class Search:
             self.interrupted = True
             return None
 
+    def widen(self, contender: Contender) -> None:
+        """Fit a candidate to as many more rows as there is time for, where not to all."""
+        fold, before = contender.largest()
+        size = self.folds[fold].train.size
+        while size > _WORTH_MORE_ROWS * before.size:
+            end = self.clock.last - self._scoring - self._cannot_stop(size)
+            needed = contender.needs(size)
+            if needed is not None and time.monotonic() + needed < end:
+                break
+            size //= 2
+        else:
+            return
+        try:
+            found = self._tried_until(end, contender, fold, size, self._threads(size))
+        except OutOfTimeError:
+            return
+        except KeyboardInterrupt:
+            self.interrupted = True
+            return
+        if isinstance(found, Judged) and found.verdict.worth >= before.verdict.worth:
+            self._take(contender, fold, found)
+
     def _fit_quick(self) -> None:
         """A first answer, whatever the time: few rounds on few rows."""
         first = self.contenders[0]
@@ -262,9 +287,12 @@ class Search:
         needed = best[0].pace.foretell(n) if best else None
         if best and needed is not None and needed > self.clock.left():
             needed = best[0].needs(n)
-        if needed is None or needed > self.clock.left():
+        if needed is not None and needed <= self.clock.left():
+            return self.clock.last - needed
+        if not self._makes_do(n):
             return self.clock.last
-        return self.clock.last - needed
+        # All rows are too many, but more of them than the search can take are worth having.
+        return self.clock.start + _SHARE_OF_SEARCH * (self.clock.last - self.clock.start)
 
     def _evaluate(self, contender: Contender, rung: Rung, end: float) -> bool:
         """Judge a candidate on a rung; False if it could not be."""
