@@ -11,10 +11,10 @@ import typer
 
 from rarefind.cli import _options as options
 from rarefind.cli._inputs import (
-    labelled_table,
+    Roles,
+    open_labelled,
     refuse_budget,
     refuse_picture,
-    refuse_unknown_columns,
     refuse_unknown_model,
     refuse_unreadable,
     seconds_of,
@@ -82,22 +82,15 @@ def compare(
     refuse_picture(picture)
     refuse_unreadable(data, *([] if rules is None else [rules]))
     refuse_budget(budget)
-    from rarefind._looks import planned, refuse_period
+    from rarefind._looks import refuse_period
     from rarefind.cli._steps import steps
-    from rarefind.model import TableModel
 
     refuse_period(per, time)
+    roles = Roles(target, positive, time, entity, amount, id, list(drop or []))
     with steps(quiet=quiet or as_json, verbose=verbose) as say:
         say(f"Reading {data}")
-        table, label = labelled_table(data, target, positive)
-        kept_out = list(drop or [])
-        refuse_unknown_columns(table, [time, entity, amount, id, *kept_out])
-        refuse_budget(budget, len(table))
+        table, bare, looks = open_labelled(data, roles, budget, delay, seed)
         written = None if rules is None else read_rules(rules, table)
-        bare = TableModel(
-            None, target, label, time=time, entity=entity, amount=amount, id=id, drop=kept_out
-        )
-        looks = planned(bare, table, (table[target] == label).to_numpy(), delay, seed)
         models = _models(names, bare, written, budget, seed, jobs, limit)
         end = float("inf") if limit is None else began + limit
         found, unfinished = _compared(models, table, looks, budget, per, end, say)

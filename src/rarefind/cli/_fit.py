@@ -13,10 +13,10 @@ import typer
 from rarefind.cli import _options as options
 from rarefind.cli._fit_words import print_fitted
 from rarefind.cli._inputs import (
-    labelled_table,
+    Roles,
+    open_labelled,
     refuse_budget,
     refuse_overwriting,
-    refuse_unknown_columns,
     refuse_unknown_model,
     refuse_unreadable,
     seconds_of,
@@ -69,26 +69,19 @@ def fit(
     refuse_unreadable(data)
     refuse_overwriting(output, data)
     refuse_budget(budget)
-    from rarefind._looks import planned, refuse_period
+    from rarefind._looks import refuse_period
     from rarefind.cli._steps import steps
     from rarefind.data import profile_table
-    from rarefind.model import TableModel
     from rarefind.persistence import save
 
     refuse_period(per, time)
+    roles = Roles(target, positive, time, entity, amount, id, list(drop or []))
     with steps(quiet=quiet or as_json, verbose=verbose) as say:
         say(f"Reading {data}")
-        table, label = labelled_table(data, target, positive)
-        kept_out = list(drop or [])
-        refuse_unknown_columns(table, [time, entity, amount, id, *kept_out])
-        refuse_budget(budget, len(table))
-        ours = TableModel(
-            None, target, label, time=time, entity=entity, amount=amount, id=id, drop=kept_out
-        )
-        looks = planned(ours, table, (table[target] == label).to_numpy(), delay, seed)
+        table, ours, looks = open_labelled(data, roles, budget, delay, seed)
         say(f"Looking through {len(table):,} rows")
-        away = [name for name in (time, entity, id, *kept_out) if name is not None]
-        profile = profile_table(table, target, label, ignore=away)
+        away = [name for name in (time, entity, id, *roles.drop) if name is not None]
+        profile = profile_table(table, target, ours.positive, ignore=away)
         checks = _whole_budget(budget, per, looks, len(table))
         ours.estimator = _estimator(model, checks, seed, jobs, trials)
         fitted, evidence = _learned(ours, table, looks, budget, per, limit, began, say)

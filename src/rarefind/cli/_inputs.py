@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 from rarefind.cli._options import MODEL_NAMES
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from rarefind._looks import Looks
     from rarefind.model import TableModel
 
 _FEWEST_POSITIVES = 5
@@ -51,20 +52,55 @@ def open_model(path: Path) -> TableModel:
     return model
 
 
-def labelled_table(data: Path, target: str, positive: str | None) -> tuple[pd.DataFrame, Any]:
-    """A table to learn from, and the label to be found in it."""
+class Roles(NamedTuple):
+    """What the columns of a table mean."""
+
+    target: str
+    positive: str | None
+    time: str | None
+    entity: str | None
+    amount: str | None
+    id: str | None
+    drop: list[str]
+
+
+class Opened(NamedTuple):
+    """A table to learn from, a model of it without an estimator, and the rows to hold out."""
+
+    table: pd.DataFrame
+    model: TableModel
+    looks: Looks
+
+
+def open_labelled(data: Path, roles: Roles, budget: str, delay: str | None, seed: int) -> Opened:
+    """A table to learn from; what speaks against it is told before anything is learned."""
+    from rarefind._looks import planned
     from rarefind.data import check_target, read_table
+    from rarefind.model import TableModel
 
     table = read_table(data)
-    label = check_target(table, target, positive)
-    found = int((table[target] == label).sum())
+    label = check_target(table, roles.target, roles.positive)
+    positive = (table[roles.target] == label).to_numpy()
+    found = int(positive.sum())
     if min(found, len(table) - found) < _FEWEST_POSITIVES:
         which = "positives" if found < _FEWEST_POSITIVES else "rows that are not positive"
         raise ValueError(
-            f"{data} has {min(found, len(table) - found)} {which} ({target} = {label}): learning "
-            f"needs at least {_FEWEST_POSITIVES}."
+            f"{data} has {min(found, len(table) - found)} {which} ({roles.target} = {label}): "
+            f"learning needs at least {_FEWEST_POSITIVES}."
         )
-    return table, label
+    refuse_unknown_columns(table, [roles.time, roles.entity, roles.amount, roles.id, *roles.drop])
+    refuse_budget(budget, len(table))
+    model = TableModel(
+        None,
+        roles.target,
+        label,
+        time=roles.time,
+        entity=roles.entity,
+        amount=roles.amount,
+        id=roles.id,
+        drop=roles.drop,
+    )
+    return Opened(table, model, planned(model, table, positive, delay, seed))
 
 
 def refuse_unknown_columns(table: pd.DataFrame, names: Iterable[str | None]) -> None:
