@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
+from xgboost import XGBClassifier
+from xgboost.callback import TrainingCallback
 
-from rarefind._deadline import OutOfTimeError
+from rarefind._deadline import OutOfTimeError, deadline
 from rarefind._evidence import PERIODS, Evidence
 from rarefind._typing import Bools, Floats, Ints
 from rarefind.data import TableEncoder, check_target
@@ -22,7 +26,12 @@ _FOLDS = 5
 _HELD_OUT_SHARE = 0.25
 _FEWEST_POSITIVES = 5
 # What stands for an XGBoost without any thought.
-PLAIN = {"n_estimators": 100, "max_depth": 6, "learning_rate": 0.1, "tree_method": "hist"}
+PLAIN: dict[str, Any] = {
+    "n_estimators": 100,
+    "max_depth": 6,
+    "learning_rate": 0.1,
+    "tree_method": "hist",
+}
 
 
 class Looks(NamedTuple):
@@ -41,9 +50,9 @@ def planned(
     """Where there is a time, its last quarter is held out; else as many folds as are needed."""
     entity = None if model.entity is None else entity_numbers(frame[model.entity])
     if model.time is not None:
-        time = nanoseconds(frame, model.time)
-        part, how = _last_quarter(time, positive, _length(delay))
-        return Looks([part], how, time, entity)
+        stamps = nanoseconds(frame, model.time)
+        part, how = _last_quarter(stamps, positive, _length(delay))
+        return Looks([part], how, stamps, entity)
     if delay is not None:
         raise ValueError("A delay needs the column with the time of a row.")
     parts = folds(frame, positive, _FOLDS, groups=entity, random_state=seed)
@@ -55,11 +64,19 @@ def planned(
 
 
 class PlainXGBoost:
-    """XGBoost as most people use it, levels as sets; each part is learned once."""
+    """XGBoost as most people use it, levels as sets; each part is learned once.
 
-    def __init__(self, model: Any, frame: pd.DataFrame, truth: Bools) -> None:
+    Of a part it makes as many rounds as there are seconds for.
+    """
+
+    def __init__(
+        self, model: Any, frame: pd.DataFrame, truth: Bools, seconds: float = math.inf
+    ) -> None:
         self._away, self._frame, self._truth = model._no_features(), frame, truth
+        self._seconds = seconds
         self._known: dict[int, Floats] = {}
+        #: The fewest rounds that there was time for in a part.
+        self.rounds = int(PLAIN["n_estimators"])
 
     def scores(self, number: int, train: Ints, held: Ints) -> Floats:
         """Scores of the rows of a part, learned from the others."""
@@ -68,15 +85,29 @@ class PlainXGBoost:
         return self._known[number]
 
     def _learned(self, train: Ints, held: Ints) -> Floats:
-        from xgboost import XGBClassifier
-
+        end = min(deadline(), time.monotonic() + self._seconds)
         learned, ahead = self._frame.iloc[train], self._frame.iloc[held]
         encoder = TableEncoder(levels="code", drop=self._away).fit(learned)
         sets = set(encoder.level_outputs_)
         kinds = ["c" if name in sets else "q" for name in encoder.get_feature_names_out()]
-        plain = XGBClassifier(**PLAIN, feature_types=kinds, enable_categorical=True)
+        plain = XGBClassifier(
+            **PLAIN, feature_types=kinds, enable_categorical=True, callbacks=[_EndAt(end)]
+        )
         plain.fit(encoder.transform(learned), self._truth[train].astype(int))
+        self.rounds = min(self.rounds, plain.get_booster().num_boosted_rounds())
         return plain.predict_proba(encoder.transform(ahead))[:, 1].astype(float)
+
+
+class _EndAt(TrainingCallback):
+    """Ends the rounds of XGBoost at a moment."""
+
+    def __init__(self, moment: float) -> None:
+        super().__init__()
+        self._moment = moment
+
+    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        """Say whether the time is over."""
+        return time.monotonic() > self._moment
 
 
 def gathered(
@@ -112,8 +143,11 @@ def gathered(
             return None
     priority, chance, theirs = (np.concatenate(parts) for parts in zip(*scores, strict=True))
     held = np.concatenate(rows)
+    how = looks.how.format(len(rows))
+    if plain.rounds < PLAIN["n_estimators"]:
+        how += f" The plain XGBoost had time for {plain.rounds} of its rounds only."
     return Evidence(
-        how=looks.how.format(len(rows)),
+        how=how,
         budget=budget,
         per=per,
         rows=len(frame),

@@ -34,8 +34,10 @@ if TYPE_CHECKING:
 
 # Kept back of a time limit: for writing the file and saying what was found.
 _KEPT_BACK, _KEPT_BACK_SHARE = 1.0, 0.05
-# Of each share of the time, what is left for encoding the table and for the plain XGBoost.
-_OVERHEAD_SHARE = 0.15
+# Of each share of the time, what is left for encoding the table; and of one with rows held out,
+# what a plain XGBoost gets, which takes so many seconds a value before its first round.
+_OVERHEAD_SHARE, _SHARE_OF_PLAIN, _PLAIN_START = 0.15, 0.25, 2e-7
+_LEAST_SEARCH = 2.0  # seconds
 
 
 def fit(
@@ -145,14 +147,15 @@ def _learned(
     from sklearn.base import clone
 
     from rarefind._deadline import OutOfTimeError, until
-    from rarefind._looks import gathered
+    from rarefind._looks import PlainXGBoost, gathered
 
-    searches = "time_limit" in ours.estimator.get_params()
     end = float("inf") if limit is None else began + limit * (1 - _KEPT_BACK_SHARE) - _KEPT_BACK
-    if searches and limit is not None:
+    searches = limit is not None and "time_limit" in ours.estimator.get_params()
+    if searches:
         share = max(1.0, end - clock.monotonic()) / (1 + len(looks.parts))
         ours.estimator.set_params(time_limit=share * (1 - _OVERHEAD_SHARE))
     say(f"Learning from {len(table):,} rows")
+    start = clock.monotonic()
     try:
         # A search watches the time itself, and always ends with a model.
         with until(float("inf") if searches else end):
@@ -162,9 +165,18 @@ def _learned(
             "The model was not done in time, so nothing was written: give it more time, or leave "
             "the choice to --model auto, which always ends in time."
         ) from None
+    plain = None
+    if searches:
+        around = max(0.0, clock.monotonic() - start - ours.estimator.time_limit)
+        share = (end - clock.monotonic()) / len(looks.parts)
+        own = (1 - _SHARE_OF_PLAIN) * share - around - _PLAIN_START * table.size
+        if own < _LEAST_SEARCH:
+            return fitted, None
+        ours.estimator.set_params(time_limit=own)
+        truth = (table[ours.target] == ours.positive).to_numpy()
+        plain = PlainXGBoost(ours, table, truth, _SHARE_OF_PLAIN * share)
     with until(float("inf") if searches else end):
-        evidence = gathered(ours, table, looks, budget, per, say)
-    return fitted, evidence
+        return fitted, gathered(ours, table, looks, budget, per, say, plain=plain)
 
 
 def _for_machines(
