@@ -176,6 +176,16 @@ def test_what_is_stopped_keeps_the_parts_that_are_done(table):
     assert found.bought().checks == pytest.approx(40), "the budget is still of the whole table"
 
 
+def test_a_plain_xgboost_ends_its_rounds_in_time_and_it_is_said(table):
+    model = model_of(drop=["when", "who"])
+    positive = (table["bad"] == "yes").to_numpy()
+    looks = planned(model, table, positive)
+    plain = PlainXGBoost(model, table, positive, seconds=0.0)
+    found = gathered(model, table, looks, 40, plain=plain)
+    assert plain.rounds == 1, "there is always one"
+    assert found.how.endswith("The plain XGBoost had time for 1 of its rounds only.")
+
+
 def test_it_is_kept_in_the_file_of_a_model(table, tmp_path):
     model = model_of(time="when", entity="who", amount="paid").fit(table)
     assert model.evidence_ is None
