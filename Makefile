@@ -45,6 +45,7 @@ bench: $(VENV)/.bench
 	$(PY) benchmarks/rules.py
 	$(PY) benchmarks/flows.py
 	$(PY) benchmarks/reasons.py
+	$(PY) benchmarks/rank.py
 	$(PY) benchmarks/search.py
 	$(PY) benchmarks/data.py
 

@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 import rarefind
 from rarefind import TableModel
+from rarefind._table_reasons import Words
 from rarefind.data import read_table
 from rarefind.neighbors import GammaKNNClassifier
 from rarefind.rules import Condition, Reason
@@ -408,7 +409,8 @@ def spoken(model, column, value, op, code):
     table = orders(20).astype({column: object})[:1].assign(**{column: [value]})
     reason = Reason(1.0, None, [Condition(column, op, code, weight=0.5)])
     encoded = model._encode(table)
-    (condition,) = model._in_words(reason, table.iloc[0], encoded.iloc[0])
+    words = Words(model.encoder_, model.known_rows_, model.known_values_)
+    (condition,) = words.of(reason, table.iloc[0], encoded.iloc[0])
     return condition
 
 

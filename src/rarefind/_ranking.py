@@ -216,7 +216,7 @@ class Scorer:
         self._model, self.wanted = model, wanted
         self.checks = _checks(wanted.budget, counts)
         self._memory = _Memory()
-        self.least = -np.inf
+        self.least = np.nan  # nothing is lower than no number
 
     def __call__(self, chunk: Chunk) -> _Best:
         """The best rows of a chunk."""

@@ -15,20 +15,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from rarefind._evidence import Evidence
 from rarefind._ranking import Chunks, Wanted, rank_chunks
+from rarefind._table_reasons import Words
 from rarefind._table_rules import as_read, table_rules
 from rarefind._typing import Array, Floats, Label, Table
 from rarefind.data import DriftReference, TableEncoder, check_target
 from rarefind.data._column_reference import ColumnReference
-from rarefind.data._columns import LevelCodesPlan
 from rarefind.data._frames import as_frame, entity_codes
 from rarefind.neighbors import GammaKNNClassifier
-from rarefind.rules import Condition, Reason, RuleSet
+from rarefind.rules import Reason, RuleSet
 from rarefind.selection._labelled import Labelled
 
 __all__ = ["TableModel"]
 
-# Levels of a set that a reason names; of more, it says how many.
-_LEVELS_SHOWN = 5
 # Rows of the fit whose scores are counted.
 _SCORED = 5000
 
@@ -169,11 +167,12 @@ class TableModel(BaseEstimator):
         frame = as_frame(table)
         encoded = self._encode(frame)
         reasons = self._fitted().explain(encoded)
+        words = Words(self.encoder_, self.known_rows_, self.known_values_)
         column_of = dict(zip(encoded.columns, self.encoder_.original_columns_, strict=True))
         return [
             replace(
                 reason,
-                because=self._in_words(reason, frame.iloc[i], encoded.iloc[i]),
+                because=words.of(reason, frame.iloc[i], encoded.iloc[i]),
                 similar=[replace(s, name=self.known_names_.get(s.row, "")) for s in reason.similar],
                 contributions=_by_column(reason.contributions, column_of),
             )
@@ -384,117 +383,6 @@ class TableModel(BaseEstimator):
                 texts = [self.encoder_.describe_value(column, value) for value in different]
                 self.known_values_[column] = [texts[code] for code in codes]
 
-    def _in_words(
-        self, reason: Reason, row: pd.Series[Any], encoded: pd.Series[float]
-    ) -> list[Condition]:
-        """Conditions on encoded columns as conditions on the table's own, each once."""
-        names = list(encoded.index)
-        spoken: dict[str, Condition] = {}
-        for condition in reason.because:
-            index = names.index(condition.feature)
-            own = float(encoded.iloc[index])
-            plan = self.encoder_._level_codes(index)
-            if plan is not None:
-                found = self._levelled(condition, index, plan, own, row)
-            elif condition.op == "≈":
-                found = self._alike(condition, index, own, row, reason)
-            elif self.encoder_._is_flag(index):
-                found = self._flagged(condition, index, own)
-            else:
-                found = self._bounded(condition, index)
-            name = found.feature
-            if name not in spoken:
-                spoken[name] = found
-                continue
-            weight = spoken[name].weight + condition.weight
-            both = _joined(spoken[name], found)
-            spoken[name] = replace(both, weight=weight)
-        return [condition for condition in spoken.values() if condition.raw_unit_text]
-
-    def _alike(
-        self, condition: Condition, index: int, own: float, row: pd.Series[Any], reason: Reason
-    ) -> Condition:
-        """What a row shares with the positives it is like; without a text where it is nothing."""
-        column, known = self.encoder_.describe(index, condition.value)
-        text = self._likeness(
-            column, row[column], self.encoder_.describe(index, own)[1], known, reason
-        )
-        return replace(condition, feature=column, value=known, raw_unit_text=text)
-
-    def _flagged(self, condition: Condition, index: int, own: float) -> Condition:
-        """Which level a row has, or has not."""
-        column, text = self.encoder_.describe(index, own)
-        if text.startswith("not "):
-            other = text.removeprefix("not ")
-            return replace(
-                condition,
-                feature=column,
-                op="not in",
-                value=(other,),
-                raw_unit_text=f"{column} not {other}",
-            )
-        return replace(
-            condition, feature=column, op="=", value=text, raw_unit_text=f"{column} = {text}"
-        )
-
-    def _levelled(
-        self,
-        condition: Condition,
-        index: int,
-        plan: LevelCodesPlan,
-        own: float,
-        row: pd.Series[Any],
-    ) -> Condition:
-        """Which levels a row has one of, or none of, where a number stands for a level."""
-        if condition.value in ("missing", "present"):
-            return self._bounded(condition, index)
-        column, op = plan.column, condition.op
-        codes = condition.value if isinstance(condition.value, tuple) else (condition.value,)
-        levels = tuple(plan.describe(0, float(code)) for code in codes)
-        if op == "not in" and codes == (len(plan.levels),):
-            op, levels = "=", ("a frequent value",)
-        if op == "not in" or len(levels) > 1:
-            text = f"{column} {_set_text(op, levels, plan.describe(0, own))}"
-            return replace(condition, feature=column, value=levels, raw_unit_text=text)
-        level, new = levels[0], ""
-        if own >= len(plan.levels):
-            level = self.encoder_.describe_value(column, row[column])
-            new = ", a rare or new level" if plan.has_other else ", a new level"
-        text = f"{column} = {level}{new}"
-        return replace(condition, feature=column, op="=", value=level, raw_unit_text=text)
-
-    def _bounded(self, condition: Condition, index: int) -> Condition:
-        """A number, date or frequency between bounds."""
-        if condition.value in ("missing", "present"):
-            column = self.encoder_.describe(index, 0.0)[0]
-            return replace(
-                condition, feature=column, raw_unit_text=f"{column} is {condition.value}"
-            )
-        whole = condition.value if condition.op == "between" else (condition.value,)
-        texts = tuple(self.encoder_.describe(index, float(value))[1] for value in whole)
-        name = _spoken_name(self.encoder_, index)
-        if condition.op == "between":
-            text = f"{texts[0]} < {name} <= {texts[1]}"
-            return replace(condition, feature=name, value=texts, raw_unit_text=text)
-        text = f"{name} {condition.op} {texts[0]}"
-        return replace(condition, feature=name, value=texts[0], raw_unit_text=text)
-
-    def _likeness(self, column: str, value: Any, own: str, known: str, reason: Reason) -> str:
-        """What a row shares with the positives it is like in a column; empty where it is nothing.
-
-        Of levels and holes only a value they share is worth a word: that both are not some third
-        level, or that a hole was filled with a number near theirs, is none.
-        """
-        if pd.isna(value) or own.startswith("not ") or known.startswith("not "):
-            own = self.encoder_.describe_value(column, value)
-            places = [self.known_rows_[s.row] for s in reason.similar if s.row in self.known_rows_]
-            texts = self.known_values_.get(column, [])
-            held = {texts[i] for i in places if texts}
-            return f"{column} {own}" if own in held else ""
-        if own == known:
-            return f"{column} {own}"
-        return f"{column} {own} ≈ {known}" if _is_number(own) and _is_number(known) else ""
-
 
 def _encoder_for(estimator: Any) -> TableEncoder:
     """How an estimator needs a table.
@@ -515,37 +403,3 @@ def _by_column(contributions: dict[str, float], column_of: dict[str, str]) -> di
     for name, added in contributions.items():
         found[column_of[name]] = found.get(column_of[name], 0.0) + added
     return found
-
-
-def _set_text(op: str, levels: tuple[str, ...], own: str) -> str:
-    """``in`` or ``not in`` a set of levels; a long one is cut, and the row's own level stays."""
-    if len(levels) == 1:
-        return f"{op.removesuffix(' in')} {levels[0]}"
-    shown = list(levels)
-    if len(levels) > _LEVELS_SHOWN:
-        shown = sorted(levels, key=lambda level: level != own)[:_LEVELS_SHOWN]
-        shown.append(f"… {len(levels) - _LEVELS_SHOWN} more")
-    return f"{op} {{{', '.join(shown)}}}"
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _joined(first: Condition, second: Condition) -> Condition:
-    """Two things said of one column as one: a level it has tells more than levels it has not."""
-    if first.op == "not in" and second.op == "not in":
-        others = (*first.value, *second.value)
-        text = f"{first.feature} not in {{{', '.join(others)}}}"
-        return replace(first, value=others, raw_unit_text=text)
-    return second if first.op == "not in" or not first.raw_unit_text else first
-
-
-def _spoken_name(encoder: TableEncoder, index: int) -> str:
-    """The column, or where an output is one of several parts of it, that part."""
-    name, column = encoder.get_feature_names_out()[index], encoder.original_columns_[index]
-    return column if name.endswith(": days") else str(name)

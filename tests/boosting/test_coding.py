@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from rarefind.boosting import SGBAPClassifier
 from rarefind.boosting._coding import Coding
 
 numbers = st.one_of(
@@ -229,3 +230,50 @@ def test_what_no_fit_would_make_is_refused(change):
     learned().refuse_malformed(3)
     with pytest.raises(ValueError, match="bins of the model are not those of its columns"):
         change(learned()).refuse_malformed(3)
+
+
+def table_on_cuts(n, cuts, seed):
+    """Values on the cuts and beside them, levels that are no whole numbers, new ones, holes."""
+    rng = np.random.default_rng(seed)
+    near = np.concatenate([cuts, np.nextafter(cuts, -np.inf), np.nextafter(cuts, np.inf), [np.nan]])
+    return np.column_stack(
+        [
+            rng.choice(near, n),
+            rng.integers(-3, 4, n).astype(float),
+            rng.choice([0.0, 1.0, 2.5, 7.0, 3.0, -1.0, np.nan], n),
+            rng.normal(size=n),
+        ]
+    )
+
+
+@pytest.mark.parametrize("bins", ["positive-aware", "quantile"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_scores_are_those_of_all_bins(bins, order):
+    rng = np.random.default_rng(0)
+    X = np.column_stack(
+        [
+            rng.normal(size=400),
+            rng.integers(-3, 4, 400),
+            rng.choice([0.0, 1.0, 2.5, 7.0], 400),
+            np.zeros(400),
+        ]
+    )
+    y = X[:, 0] + X[:, 1] + (X[:, 2] == 2.5) > 2
+    model = SGBAPClassifier(
+        n_estimators=8,
+        bins=bins,
+        categorical_features=[2],
+        early_stopping_rounds=None,
+        threshold=None,
+        random_state=0,
+    ).fit(X, y)
+    binner = model._coding.binner
+    cuts = np.linspace(-2, 2, 50) if binner is None else binner.cuts_[0]
+    new = np.asarray(table_on_cuts(500, cuts, 1), order=order)
+    whole = model._by_trees(new, output_margin=True).astype(float) + model.base_score_
+    np.testing.assert_array_equal(model.priority(new), whole)
+    assert np.unique(whole).size > 20
+    scoring = model._trees.scoring(model._coding)
+    if binner is not None:
+        assert 0 < scoring.numbers[0][1].size < cuts.size
+        assert 3 in scoring.unused

@@ -6,6 +6,7 @@ from hypothesis.extra import numpy as hnp
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rarefind.data import PositiveAwareBinner
+from rarefind.data._bins import fill_codes
 
 
 @parametrize_with_checks([PositiveAwareBinner()])
@@ -81,3 +82,16 @@ def test_mistakes_get_a_sentence():
         PositiveAwareBinner().fit([[1.0], [2.0], [3.0]], [0, 1, 2])
     with pytest.raises(ValueError, match="pos_label=7 is not among the labels"):
         PositiveAwareBinner(pos_label=7).fit([[1.0], [2.0]], [0, 1])
+
+
+@given(
+    st.lists(st.floats(-5, 5), max_size=40).map(lambda cuts: np.unique(np.array(cuts))),
+    st.integers(0, 700),
+)
+def test_codes_of_many_values_are_those_of_each(cuts, n):
+    values = np.random.default_rng(n).choice(np.r_[cuts, -9.0, 0.5, 9.0, np.nan], n)
+    expected = [np.nan if np.isnan(v) else (cuts <= v).sum() for v in values]
+    for layout in (values.copy(), np.column_stack([values, values])[:, 0]):
+        codes = np.zeros(n, dtype=np.float32)
+        fill_codes(layout, cuts, np.arange(cuts.size + 1.0), codes)
+        np.testing.assert_array_equal(codes, expected)

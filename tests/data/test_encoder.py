@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rarefind.data import TableEncoder
+from rarefind.data._types import from_arrow
 
 
 @parametrize_with_checks(
@@ -601,3 +602,61 @@ def test_questions_about_nothing_get_a_sentence():
         encoder.describe(99, 1.0)
     with pytest.raises(ValueError, match="does not read a column 'colour'"):
         encoder.describe_value("colour", 1)
+
+
+# Arrow tables ----------------------------------------------------------------------------------
+
+
+def arrow_table(n=60):
+    """Columns of many Arrow types, in several chunks, all with holes."""
+    rng = np.random.default_rng(0)
+    holes = rng.random(n) < 0.2
+    words = np.array([" FR", "BE ", "NA", "é", "", "yes"], dtype=object)[rng.integers(0, 6, n)]
+    whole = rng.integers(0, 9, n)
+    columns = {
+        "float": pa.array(rng.normal(size=n), mask=holes),
+        "single": pa.array(rng.normal(size=n).astype(np.float32), mask=holes),
+        "nan": pa.array(np.where(holes, np.nan, whole)),
+        "whole": pa.array(whole, mask=holes),
+        "byte": pa.array(whole.astype(np.uint8)),
+        "decimal": pa.array(whole, mask=holes).cast(pa.decimal128(21, 2)),
+        "bool": pa.array(rng.random(n) < 0.5, mask=holes),
+        "date": pa.array(whole, mask=holes).cast(pa.int32()).cast(pa.date32()),
+        "text": pa.array(words, mask=holes),
+        "large": pa.array(words, mask=holes).cast(pa.large_string()),
+        "levels": pa.array(words, mask=holes).dictionary_encode(),
+        "codes": pa.array([f"{i},5" for i in whole], mask=holes),
+        "many": pa.array([f"l{i % 40}" for i in range(n)], mask=holes),
+        "numbers": pa.DictionaryArray.from_arrays(pa.array(whole % 3), pa.array([7, 8, 9])),
+    }
+    table = pa.table(columns)
+    return pa.concat_tables([table[:25], table[25:26], table[26:]])
+
+
+@pytest.mark.parametrize(
+    "params", [{}, {"levels": "code"}, {"missing": "fill", "scale": True}, {"missing": "fill"}]
+)
+def test_columns_of_arrow_give_what_those_of_pandas_do(params):
+    table = arrow_table()
+    encoder = TableEncoder(**params).fit(table)
+    unseen = pa.table({**{name: table[name] for name in table.column_names}, "text": ["new"] * 60})
+    for rows in (table, unseen, table[:1], table[30:]):
+        expected = encoder.transform(from_arrow(rows))
+        found = encoder.transform(rows)
+        np.testing.assert_array_equal(found, expected)
+        assert found.flags.c_contiguous
+        np.testing.assert_array_equal(encoder._transform_columns(rows), expected)
+
+
+def test_columns_of_arrow_are_refused_as_those_of_pandas_are():
+    encoder = TableEncoder().fit(arrow_table())
+    for column, value in (("float", [np.inf]), ("float", ["x"]), ("date", [3.5]), ("bool", [7])):
+        rows = arrow_table()[:1]
+        rows = rows.set_column(rows.column_names.index(column), column, pa.array(value))
+        with pytest.raises(ValueError, match=column) as found:
+            encoder.transform(rows)
+        with pytest.raises(ValueError, match=column) as expected:
+            encoder.transform(from_arrow(rows))
+        assert str(found.value) == str(expected.value)
+    with pytest.raises(ValueError, match="lacks column 'date'"):
+        encoder.transform(arrow_table().drop_columns("date"))

@@ -10,10 +10,9 @@ from rarefind._branches import least_rounding_to
 from rarefind._typing import Array, Bools, Floats
 from rarefind.data import PositiveAwareBinner
 
-# Rows that are coded at a time when they are explained, and when they are scored: the memory of
-# the few is used again, which takes less time than to get new.
+# Rows that are coded at a time when they are explained, and when they are scored.
 BLOCK = 100_000
-SCORED = 4_096
+SCORED = 16_384
 _LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -53,8 +52,7 @@ class Coding(NamedTuple):
 
     def codes(self, X: Floats, n_threads: int = 1) -> Array:
         """The columns as 32-bit floats, in which all codes are exact; laid out as they are."""
-        order: Literal["C", "F"] = "C" if X.flags.c_contiguous else "F"
-        codes = np.empty(X.shape, dtype=np.float32, order=order)
+        codes = np.empty(X.shape, dtype=np.float32, order=layout(X))
         numbers = np.flatnonzero(~self.is_set)
         if self.binner is not None:
             self.binner._code(X, codes, n_threads, numbers)
@@ -81,6 +79,11 @@ class Coding(NamedTuple):
         if self.binner is None:
             return least_rounding_to(code)
         return self.binner.inverse(int((~self.is_set)[:column].sum()), code)
+
+
+def layout(X: Floats) -> Literal["C", "F"]:
+    """Whether rows or columns are in one piece of memory."""
+    return "C" if X.flags.c_contiguous else "F"
 
 
 def _places(column: Floats, levels: Floats) -> Floats:

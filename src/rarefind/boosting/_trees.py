@@ -10,6 +10,8 @@ import numpy as np
 import xgboost
 
 from rarefind._typing import Array
+from rarefind.boosting._coding import Coding
+from rarefind.boosting._scoring import Scoring
 
 _START, _NEW_START = b'"base_score":"0E0"', b'"base_score":"[0E0]"'
 # What XGBoost writes for the column of a pruned node, and for the parent of the root.
@@ -31,6 +33,8 @@ class Trees:
     _booster: xgboost.Booster | None
     _n_threads: int
     _leaf_values: list[Array] | None
+    _scoring: Scoring | None
+    _has_scoring: bool
 
     def __init__(self, text: Array) -> None:
         self.text = text
@@ -63,6 +67,23 @@ class Trees:
             ]
         return self._leaf_values
 
+    def scoring(self, coding: Coding) -> Scoring | None:
+        """How columns are coded for scores; None where they have no bins."""
+        if not self._has_scoring:
+            model = json.loads(self.text.tobytes())["learner"]["gradient_booster"]["model"]
+            asked = np.zeros(coding.is_set.size, dtype=bool)
+            thresholds: dict[int, list[Array]] = {j: [np.empty(0)] for j in range(asked.size)}
+            for tree in model["trees"]:
+                inner = np.array(tree["left_children"]) != -1
+                column = np.array(tree["split_indices"])[inner]
+                value = np.array(tree["split_conditions"], dtype=np.float32)[inner]
+                asked[column] = True
+                for j in np.unique(column).tolist():
+                    thresholds[j].append(value[column == j])
+            whole = {j: np.concatenate(values) for j, values in thresholds.items()}
+            self._scoring, self._has_scoring = Scoring.of(coding, whole, asked), True
+        return self._scoring
+
     def __getstate__(self) -> dict[str, Any]:
         return {"text": self.text}
 
@@ -75,6 +96,8 @@ class Trees:
         self._booster = None
         self._n_threads = 0
         self._leaf_values = None
+        self._scoring = None
+        self._has_scoring = False
 
     def refuse_malformed(self, n_features: int) -> None:
         """Refuse what XGBoost would read beyond its arrays, or for ever: it trusts its files."""

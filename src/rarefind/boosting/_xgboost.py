@@ -204,8 +204,9 @@ class BoostedTreesClassifier(BoostingClassifier):
         """Sums of the trees, which XGBoost takes from the codes as they lie."""
         threads = effective_n_jobs(self.n_jobs)
         ask = partial(self._trees.booster(threads).inplace_predict, predict_type="margin")
+        coding = self._trees.scoring(self._coding) or self._coding
         starts = range(0, len(X), SCORED)
-        return np.concatenate([ask(self._coding.codes(X[i : i + SCORED], threads)) for i in starts])
+        return np.concatenate([ask(coding.codes(X[i : i + SCORED], threads)) for i in starts])
 
     def _contributions(self, X: Floats) -> Floats:
         """Exact Shapley values of the trees, without the mean, which stands last."""

@@ -18,7 +18,7 @@ from rarefind._typing import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 
 # Values whose codes are looked for at the same time: as many as stay at hand.
 _TOGETHER = 256
-_WORTH_THREADS = 1_000_000
+WORTH_THREADS = 1_000_000
 
 
 class PositiveAwareBinner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -153,8 +153,8 @@ class PositiveAwareBinner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         """
         places = range(len(self.cuts_)) if columns is None else columns.tolist()
         # Threads are started anew each time: for a few rows that takes longer than the work.
-        Parallel(n_jobs if X.size > _WORTH_THREADS else 1, prefer="threads")(
-            delayed(_fill_codes)(X[:, j], cuts, codes[:, j])
+        Parallel(n_jobs if X.size > WORTH_THREADS else 1, prefer="threads")(
+            delayed(fill_codes)(X[:, j], cuts, np.arange(cuts.size + 1.0), codes[:, j])
             for j, cuts in zip(places, self.cuts_, strict=True)
         )
 
@@ -234,11 +234,12 @@ def find_code(value: float, cuts: Floats) -> int:
 
 
 @kernel
-def _fill_codes(column: Floats, cuts: Floats, codes: Array) -> None:
-    """Find the codes of many values at once: each step of the search is made for all of them.
+def fill_codes(column: Floats, cuts: Floats, names: Array, codes: Array) -> None:
+    """Fill the names of many values, by the number of cuts at or below each; holes stay.
 
-    A step adds half of the cuts that are left, or nothing, without a branch that a processor could
-    guess wrong, and several values go in one instruction: three times as fast as one by one.
+    Each step of the search is made for many values at once. It adds half of the cuts that are left,
+    or nothing, without a branch that a processor could guess wrong, and several values go in one
+    instruction: three times as fast as one by one.
     """
     low = np.empty(_TOGETHER, dtype=np.int32)
     for start in range(0, column.size, _TOGETHER):
@@ -255,7 +256,7 @@ def _fill_codes(column: Floats, cuts: Floats, codes: Array) -> None:
             value = column[start + i]
             if left == 1:
                 low[i] += np.int32(cuts[np.uint32(low[i])] <= value)
-            codes[start + i] = np.nan if np.isnan(value) else low[i]
+            codes[start + i] = np.nan if np.isnan(value) else names[np.uint32(low[i])]
 
 
 def _quantiles(values: Floats, n: int) -> Floats:

@@ -227,15 +227,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         if input_features is not None:
             self._check_input_features(list(input_features))
-        names: dict[str, None] = {}
-        for name in (name for plan in self._plans for name in plan.names):
-            unique, copies = name, 1
-            # A column may be called as an output of another.
-            while unique in names:
-                copies += 1
-                unique = f"{name} ({copies})"
-            names[unique] = None
-        return np.array(list(names), dtype=object)
+        return self._names.copy()
 
     def describe(self, output_index: int, value: float) -> tuple[str, str]:
         """Say what a value of an output means: the column, and the value in its own words.
@@ -259,25 +251,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         outputs = len(self.original_columns_)
         if not 0 <= output_index < outputs:
             raise ValueError(f"There is no output {output_index}: there are {outputs}, from 0 on.")
-        first = 0
-        for plan in self._plans:
-            if output_index < first + len(plan.names):
-                break
-            first += len(plan.names)
-        return plan.column, plan.describe(output_index - first, float(value))
+        plan, part = self._outputs[output_index]
+        return plan.column, plan.describe(part, float(value))
 
     def _is_flag(self, output_index: int) -> bool:
         """Whether an output says yes or no: of a level, a boolean, or a hole."""
-        name = self.get_feature_names_out()[output_index]
-        column = self.original_columns_[output_index]
-        plan = self._plans[self.columns_.index(column)]
+        name, plan = self._names[output_index], self._outputs[output_index][0]
         if isinstance(plan, LevelsPlan):
             return not name.endswith(": frequency")
         return isinstance(plan, BooleanPlan) or name.endswith(": missing")
 
     def _level_codes(self, output_index: int) -> LevelCodesPlan | None:
         """What the numbers of levels in an output mean; None for an output of another kind."""
-        plan = self._plans[self.columns_.index(self.original_columns_[output_index])]
+        plan = self._outputs[output_index][0]
         return plan if isinstance(plan, LevelCodesPlan) else None
 
     def describe_value(self, column: str, value: Any) -> str:
@@ -355,6 +341,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self, input_columns: list[str], named: bool, plans: list[Plan], dropped: dict[str, str]
     ) -> Self:
         self._plans = plans
+        # Reasons ask for these again and again.
+        self._outputs = [(plan, part) for plan in plans for part in range(len(plan.names))]
+        self._names = _unique([name for plan in plans for name in plan.names])
         self._input = list(input_columns)
         self.n_features_in_ = len(input_columns)
         if named:
@@ -364,8 +353,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.columns_ = [plan.column for plan in plans]
         self.original_columns_ = [plan.column for plan in plans for _ in plan.names]
         self.dropped_ = dict(dropped)
-        coded = [isinstance(plan, LevelCodesPlan) for plan in plans for _ in plan.names]
-        self.level_outputs_ = self.get_feature_names_out()[coded].tolist()
+        coded = [isinstance(plan, LevelCodesPlan) for plan, _ in self._outputs]
+        self.level_outputs_ = self._names[coded].tolist()
         return self
 
     def _settings(self) -> Settings:
@@ -413,3 +402,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
+
+
+def _unique(names: list[str]) -> Array:
+    """The names, with a number behind those that are there already."""
+    found: dict[str, None] = {}
+    for name in names:
+        unique, copies = name, 1
+        # A column may be called as an output of another.
+        while unique in found:
+            copies += 1
+            unique = f"{name} ({copies})"
+        found[unique] = None
+    return np.array(list(found), dtype=object)

@@ -333,11 +333,9 @@ def _opened(path: Path, levels: Sequence[str] = ()) -> Iterator[_Opened]:
 
 @contextmanager
 def _parquet(path: Path, levels: Sequence[str]) -> Iterator[_Opened]:
-    # Through a buffer: a group of rows may be larger than memory, and is read whole without it.
-    # Newer versions of Arrow would fetch it whole all the same unless told not to.
-    with pa.parquet.ParquetFile(
-        path, read_dictionary=list(levels), buffer_size=1 << 16, pre_buffer=False
-    ) as file:
+    # Through small buffers: else Arrow holds whole groups of rows, and those that it has done with.
+    options = {"read_dictionary": list(levels), "buffer_size": 1 << 16, "pre_buffer": False}
+    with pa.parquet.ParquetFile(path, **options) as file:
         yield _Opened(
             file.schema_arrow.names,
             file.metadata.num_rows,

@@ -1,0 +1,73 @@
+"""Codes for scoring: trees that are grown need no more of a column than where they split it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from rarefind._numba import kernel
+from rarefind._typing import Array, Bools, Floats, Ints
+from rarefind.boosting._coding import Coding, layout
+from rarefind.data._bins import WORTH_THREADS, fill_codes, find_code
+
+
+class Scoring(NamedTuple):
+    """How columns become codes that go the same way in all trees as those of a coding.
+
+    Between two thresholds that trees ask for, all bins stand for one: of 255 cuts few are left to
+    search. A column that no tree asks for is 0.
+    """
+
+    numbers: list[tuple[int, Floats, Array]]  # column, its cuts, and the code between them
+    levels: list[tuple[int, Floats]]  # column, and its levels
+    unused: Ints
+
+    @classmethod
+    def of(cls, coding: Coding, thresholds: dict[int, Array], asked: Bools) -> Scoring | None:
+        """For trees with these thresholds on columns of numbers; None where there are no bins."""
+        if coding.binner is None:
+            return None
+        numbers, places = [], np.flatnonzero(~coding.is_set).tolist()
+        for j, cuts in zip(places, coding.binner.cuts_, strict=True):
+            if asked[j]:
+                first = np.unique(np.ceil(thresholds[j])).astype(np.intp)
+                first = first[(first > 0) & (first <= cuts.size)]
+                numbers.append((j, cuts[first - 1], np.append(0, first).astype(np.float32)))
+        sets = np.flatnonzero(coding.is_set).tolist()
+        levels = [(j, own) for j, own in zip(sets, coding.levels, strict=True) if asked[j]]
+        return cls(numbers, levels, np.flatnonzero(~asked))
+
+    def codes(self, X: Floats, n_threads: int) -> Array:
+        """The columns as 32-bit floats, laid out as they are."""
+        codes = np.empty(X.shape, dtype=np.float32, order=layout(X))
+        codes[:, self.unused] = 0
+        # Threads are started anew each time: for a few rows that takes longer than the work.
+        if n_threads == 1 or X.size < WORTH_THREADS:
+            for j, cuts, names in self.numbers:
+                fill_codes(X[:, j], cuts, names, codes[:, j])
+        else:
+            Parallel(n_threads, prefer="threads")(
+                delayed(fill_codes)(X[:, j], cuts, names, codes[:, j])
+                for j, cuts, names in self.numbers
+            )
+        for j, levels in self.levels:
+            _fill_places(X[:, j], levels, codes[:, j])
+        return codes
+
+
+@kernel
+def _fill_places(column: Floats, levels: Floats, codes: Array) -> None:
+    """The place of each value among the levels, NaN for what is none of them."""
+    n = levels.size
+    for i in range(column.size):
+        value = column[i]
+        codes[i] = np.nan
+        # Mostly levels are the numbers from 0 on.
+        if 0 <= value < n and levels[int(value)] == value:
+            codes[i] = int(value)
+        elif not np.isnan(value):
+            above = find_code(value, levels)
+            if above > 0 and levels[above - 1] == value:
+                codes[i] = above - 1
