@@ -9,13 +9,11 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
+from rarefind._budget import PERIODS, budget_share
 from rarefind._typing import Bools, Floats, Ints
 from rarefind.metrics import Interval
 from rarefind.metrics import budget as checks_bought
-from rarefind.metrics._inputs import budget_share
 
-#: Periods that a budget can be spent in, and what pandas calls them.
-PERIODS = {"hour": "h", "day": "D", "week": "W", "month": "M"}
 _LEVEL = 0.95
 # Rows that are drawn again in all resamples together; more resamples would be waited for.
 _ROWS_DRAWN, _FEWEST_RESAMPLES, _MOST_RESAMPLES = 40_000_000, 200, 1000

@@ -13,8 +13,9 @@ from sklearn.base import clone
 from xgboost import XGBClassifier
 from xgboost.callback import TrainingCallback
 
+from rarefind._budget import refuse_period
 from rarefind._deadline import OutOfTimeError, deadline
-from rarefind._evidence import PERIODS, Evidence
+from rarefind._evidence import Evidence
 from rarefind._typing import Bools, Floats, Ints
 from rarefind.data import TableEncoder, check_target
 from rarefind.data._frames import entity_codes
@@ -160,14 +161,6 @@ def gathered(
         time=None if looks.time is None else looks.time[held],
         entity=None if looks.entity is None else _renumbered(looks.entity[held]),
     )
-
-
-def refuse_period(per: str | None, time: Any) -> None:
-    """Refuse a period that there is not, or that needs a time."""
-    if per is not None and per not in PERIODS:
-        raise ValueError(f"A period is one of {', '.join(PERIODS)}, not {per!r}.")
-    if per is not None and time is None:
-        raise ValueError(f"A budget for each {per} needs the column with the time of a row.")
 
 
 def _scores(model: Any, rows: pd.DataFrame) -> tuple[Floats, Floats]:

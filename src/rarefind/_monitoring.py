@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rarefind._evidence import PERIODS as _PERIODS
+from rarefind._budget import PERIODS as _PERIODS
+from rarefind._budget import budget_share
 from rarefind._monitored import Monitored, gather
 from rarefind._promise import Checked, held_out_precision, precision_of
 from rarefind._typing import Bools
 from rarefind.data._column_reference import ColumnReference, finite
 from rarefind.data._drift import DriftReference
 from rarefind.metrics import budget as checks_bought
-from rarefind.metrics._inputs import budget_share
 from rarefind.model import TableModel
 
 __all__ = ["MonitorReport", "monitor"]

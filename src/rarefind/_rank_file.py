@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 from joblib import parallel_config
 
+from rarefind._budget import budget_share
 from rarefind._ranking import (
     Budget,
     Chunk,
@@ -29,7 +30,6 @@ from rarefind.data._decode import texts
 from rarefind.data._frames import part_of
 from rarefind.data._read import file_columns, file_rows, read_pieces
 from rarefind.data._types import OtherTypeError, infer_type
-from rarefind.metrics._inputs import budget_share
 
 if TYPE_CHECKING:
     from rarefind.model import TableModel

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
-from rarefind._evidence import PERIODS as _PERIODS
+from rarefind._budget import PERIODS as _PERIODS
+from rarefind._budget import budget_share
 from rarefind._typing import Array, Floats, Ints, Table
 from rarefind.data._frames import as_piece, column_names, entity_codes, part_of
 from rarefind.metrics import budget as checks_bought
-from rarefind.metrics._inputs import budget_share
 
 if TYPE_CHECKING:
     from rarefind.model import TableModel

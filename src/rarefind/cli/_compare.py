@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from rarefind._budget import refuse_period
 from rarefind.cli import _options as options
 from rarefind.cli._inputs import (
     Roles,
@@ -82,10 +83,9 @@ def compare(
     refuse_picture(picture)
     refuse_unreadable(data, *([] if rules is None else [rules]))
     refuse_budget(budget)
-    from rarefind._looks import refuse_period
+    refuse_period(per, time)
     from rarefind.cli._steps import steps
 
-    refuse_period(per, time)
     roles = Roles(target, positive, time, entity, amount, id, list(drop or []))
     with steps(quiet=quiet or as_json, verbose=verbose) as say:
         say(f"Reading {data}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rarefind._budget import PERIODS, refuse_period
 from rarefind.cli import _options as options
 from rarefind.cli._fit_words import print_fitted
 from rarefind.cli._inputs import (
@@ -71,12 +72,11 @@ def fit(
     refuse_unreadable(data)
     refuse_overwriting(output, data)
     refuse_budget(budget)
-    from rarefind._looks import refuse_period
+    refuse_period(per, time)
     from rarefind.cli._steps import steps
     from rarefind.data import profile_table
     from rarefind.persistence import save
 
-    refuse_period(per, time)
     roles = Roles(target, positive, time, entity, amount, id, list(drop or []))
     with steps(quiet=quiet or as_json, verbose=verbose) as say:
         say(f"Reading {data}")
@@ -111,8 +111,6 @@ def _whole_budget(budget: str, per: str | None, looks: Looks, rows: int) -> floa
     if per is None or looks.time is None or budget.strip().endswith("%"):
         return budget
     import pandas as pd
-
-    from rarefind._evidence import PERIODS
 
     periods = pd.DatetimeIndex(looks.time).to_period(PERIODS[per]).nunique()
     checks = float(budget) * periods if float(budget) >= 1 else float(budget) * rows

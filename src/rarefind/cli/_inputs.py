@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from rarefind._budget import budget_share
 from rarefind.cli._options import MODEL_NAMES
 
 if TYPE_CHECKING:
@@ -125,8 +126,6 @@ def refuse_unknown_model(name: str) -> None:
 
 def refuse_budget(budget: str, rows: int | None = None) -> None:
     """Refuse what is no number of checks, none, or more than there are rows."""
-    from rarefind.metrics._inputs import budget_share
-
     if budget.strip() in ("0", "0%"):
         raise ValueError("A budget of 0 checks buys nothing: give the checks that you can afford.")
     if budget_share(budget) is None and rows is not None and float(budget) > rows:

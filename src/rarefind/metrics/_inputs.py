@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import check_consistent_length, column_or_1d
 
+from rarefind._budget import budget_share
 from rarefind._typing import Array, ArrayLike, Bools, Floats, Label
 
 
@@ -90,23 +91,6 @@ def budget(k: int | float | str, n: float) -> float:
     share = budget_share(k)
     checks = float(k) if share is None else max(1.0, round(share * n))
     return float(min(checks, n))
-
-
-def budget_share(k: int | float | str) -> float | None:
-    """The share of the rows that a budget asks for; None where it is a number of checks."""
-    try:
-        if isinstance(k, str) and k.strip().endswith("%"):
-            amount, is_share = float(k.strip()[:-1]) / 100, True
-        else:
-            amount = float(k)
-            is_share = amount < 1
-    except (TypeError, ValueError):
-        amount, is_share = 0.0, True
-    if is_share and 0 < amount <= 1:
-        return amount
-    if not is_share and np.isfinite(amount) and amount == int(amount):
-        return None
-    raise ValueError(f"A budget is a number of checks (200) or a share (0.5% or 0.005), not {k!r}.")
 
 
 def cumulate(score: Floats, *columns: Array) -> tuple[Floats, ...]:

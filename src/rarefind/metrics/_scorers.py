@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from rarefind._budget import budget_share
 from rarefind._sklearn_compat import register_scorer
 from rarefind._typing import ArrayLike, Floats, Label, Table
 from rarefind.metrics import _ranking
 from rarefind.metrics._counts import confusion, count_metric
-from rarefind.metrics._inputs import budget_share
 
 _RANKING: dict[str, Callable[..., float]] = {
     "average_precision": _ranking.average_precision,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import rarefind
+from rarefind._budget import budget_share
 from rarefind._typing import Bools
 from rarefind.cli._inputs import open_model
 from rarefind.cli._report import _drawn, _measured, _parts
@@ -19,7 +20,6 @@ from rarefind.cli._report._page import render
 from rarefind.cli._report._readable import readable
 from rarefind.cli._report._scan import Scan, scan
 from rarefind.metrics import budget as checks_bought
-from rarefind.metrics._inputs import budget_share
 from rarefind.model import TableModel
 from rarefind.persistence import read_manifest
 
