@@ -209,7 +209,7 @@ def main() -> None:
         size = file_of(folder, largest).stat().st_size / 2**30
     write(
         "rank-quick" if given.quick else "rank",
-        f"python benchmarks/rank.py{' --quick' if given.quick else ''}",
+        " ".join(["python benchmarks/rank.py", *sys.argv[1:]]),
         [
             (
                 f"`rank_file` on a Parquet file of {largest:,} rows, {NUMBERS} columns of numbers "
