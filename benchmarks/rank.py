@@ -209,7 +209,7 @@ def main() -> None:
         size = file_of(folder, largest).stat().st_size / 2**30
     write(
         "rank-quick" if given.quick else "rank",
-        f"python benchmarks/rank.py{' --quick' if given.quick else ''}",
+        " ".join(["python benchmarks/rank.py", *sys.argv[1:]]),
         [
             (
                 f"`rank_file` on a Parquet file of {largest:,} rows, {NUMBERS} columns of numbers "
@@ -220,10 +220,14 @@ def main() -> None:
                 "XGBoost predicts in place, both with all threads. Each in a process of its own and "
                 f"in turn, {REPEATS} rounds and one of the largest files, with the time to open the model and without that of imports; medians, and "
                 "the most memory of all runs. Speed is that of Polars and XGBoost in the same round "
-                f"= 1. Load of the machine before the run: {busy:.1f}.",
+                f"= 1. The machine was shared: its load was {busy:.1f} before the run and "
+                f"{os.getloadavg()[0]:.1f} at the end, on {os.cpu_count()} cores.",
                 tables[-1],
             ),
-            ("The same with fewer rows.", pd.concat(tables[:-1])),
+            (
+                "The same with fewer rows. To open the model and to explain the list takes a few seconds, whatever the rows.",
+                pd.concat(tables[:-1]),
+            ),
         ],
     )
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rarefind.model import TableModel
 
 # Small enough for a few at a time to stay far below 2 GiB, 300 columns of numbers each.
-CHUNK_ROWS = 16_384
+CHUNK_ROWS = 32_768
 # Rows that show whether a column of text holds text still.
 _GLANCE = 1_000
 # Pieces that are scored at the same time; more would need more memory than they save time.
@@ -65,7 +65,7 @@ def rank_file(
     budget, per, one_per, reasons
         As in :meth:`TableModel.rank <rarefind.TableModel.rank>`. A number of checks beyond the
         rows of the file is an error.
-    chunk_rows : int, default=16_384
+    chunk_rows : int, default=32_768
         Rows read at a time; a few times as many are in memory.
     on_rows : callable, default=None
         Called with the number of rows done since the last call.

@@ -67,7 +67,11 @@ def column_names(piece: pd.DataFrame | Any) -> list[str]:
 def part_of(
     piece: pd.DataFrame | Any, columns: list[str], rows: Ints | None = None, start: int = 0
 ) -> pd.DataFrame:
-    """Some columns and rows of a piece, in pandas."""
+    """Some columns and rows of a piece, in pandas.
+
+    Rows kept in Arrow would be small pieces of memory between large ones, which could not be given
+    back then.
+    """
     if isinstance(piece, pd.DataFrame):
         part = piece[columns]
         return part if rows is None else part.iloc[rows]
