@@ -654,7 +654,7 @@ def test_directions_are_said_in_words():
         "amount and age high for shop",
     ]
     assert found["loadings"][1] == "0.08 * amount - 6 * mean"
-    assert found["loadings"][2] == "0.06 * amount + 0.275 * fee - 0.5 * age"
+    assert found["loadings"][2] == "0.06 * amount - 0.5 * age + 0.275 * fee - 0.3 * shop"
     assert model.describe_directions(top=4)["words"][2] == "amount and fee high for age and shop"
     assert model.describe_directions(top=1)["words"][1] == "amount"
     assert model.describe_directions(top=2)["loadings"][3] == "0.07 * amount + 0.3 * fee"
