@@ -657,7 +657,9 @@ def test_directions_are_said_in_words():
     assert found["loadings"][2] == "0.06 * amount - 0.5 * age + 0.275 * fee - 0.3 * shop"
     assert model.describe_directions(top=4)["words"][2] == "amount and fee high for age and shop"
     assert model.describe_directions(top=1)["words"][1] == "amount"
-    assert model.describe_directions(top=2)["loadings"][3] == "0.07 * amount + 0.3 * fee"
+    assert (
+        model.describe_directions(top=2)["loadings"][3] == "0.07 * amount + 0.3 * fee + 0.4 * shop"
+    )
     with pytest.raises(ValueError, match="top is a number of columns, at least 1"):
         model.describe_directions(top=0)
     none = quick(2, directions="none").fit(X, y).describe_directions()
