@@ -27,7 +27,7 @@ models = {
     ),
     "random forest": RandomForestClassifier(random_state=0),
 }
-cv = RepeatedStratifiedKFold(n_splits=5, n_repeats=2, random_state=0)
+cv = RepeatedStratifiedKFold(n_splits=5, n_repeats=1, random_state=0)
 comparison = compare(models, X, y, cv, ["average_precision", "f1", "g_mean"])
 print(comparison)
 

@@ -82,13 +82,13 @@ def test_in_time_each_day_has_the_budget(n, k, seed):
 def test_intervals_hold_what_other_rows_would_have_given():
     rng = np.random.default_rng(0)
     inside = 0
-    for _ in range(60):
+    for _ in range(30):
         score = rng.normal(size=400)
         positive = rng.random(400) < 1 / (1 + np.exp(2 - score))
         hits = evidence(positive, score, plain=score).bought(50).hits
         # Hits among the 50 highest of 400, of very many rows.
         inside += hits.low <= 20.17 <= hits.high
-    assert 50 <= inside <= 60
+    assert 24 <= inside <= 30
 
 
 def test_rows_of_one_entity_are_drawn_together():

@@ -83,7 +83,7 @@ def naive_list(model, table, budget, per, one_per):
 
 
 @given(CUTS, BUDGETS, st.sampled_from([None, "day"]), ONE_PER, st.integers(0, 3), st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_pieces_give_the_list_of_the_whole(model, cuts, budget, per, one_per, seed, counted):
     table = payments(60, seed)
     whole = model.rank(table, budget, per=per, one_per=one_per, reasons=False)

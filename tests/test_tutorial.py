@@ -17,7 +17,7 @@ def test_the_commands_of_the_tutorial_work(tmp_path):
     blocks = record.commands(page)
     # A smaller file, and all else as it stands.
     assert "--customers 600" in blocks[0][0]
-    blocks[0][0] = blocks[0][0].replace("--customers 600", "--customers 150")
+    blocks[0][0] = blocks[0][0].replace("--customers 600", "--customers 80")
     for block in blocks:
         for command in block:
             record.answer(command, tmp_path)

@@ -80,7 +80,7 @@ def test_trials_give_the_same_list_on_any_number_of_cores(rarefind, files, tmp_p
         model, listed = tmp_path / f"{jobs}.rarefind", tmp_path / f"{jobs}.csv"
         fitted = rarefind(
             *("fit", files.known, "--target", "false", "--id", "claim", "--time", "day"),
-            *("--budget", "20", "--trials", "2", "--jobs", jobs, "-q", "-o", model),
+            *("--budget", "20", "--trials", "1", "--jobs", jobs, "-q", "-o", model),
         )
         assert fitted.returncode == 0, fitted.stderr
         assert rarefind("rank", model, files.new, "--budget", "20", "-o", listed).returncode == 0

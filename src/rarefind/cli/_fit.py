@@ -74,13 +74,14 @@ def fit(
     refuse_budget(budget)
     refuse_period(per, time)
     from rarefind.cli._steps import steps
-    from rarefind.data import profile_table
-    from rarefind.persistence import save
 
     roles = Roles(target, positive, time, entity, amount, id, list(drop or []))
     with steps(quiet=quiet or as_json, verbose=verbose) as say:
         say(f"Reading {data}")
         table, ours, looks = open_labelled(data, roles, budget, delay, seed)
+        from rarefind.data import profile_table
+        from rarefind.persistence import save
+
         say(f"Looking through {len(table):,} rows")
         away = [name for name in (time, entity, id, *roles.drop) if name is not None]
         profile = profile_table(table, target, ours.positive, ignore=away)

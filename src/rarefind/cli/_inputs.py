@@ -75,9 +75,7 @@ class Opened(NamedTuple):
 
 def open_labelled(data: Path, roles: Roles, budget: str, delay: str | None, seed: int) -> Opened:
     """A table to learn from; what speaks against it is told before anything is learned."""
-    from rarefind._looks import planned
     from rarefind.data import check_target, read_table
-    from rarefind.model import TableModel
 
     table = read_table(data)
     label = check_target(table, roles.target, roles.positive)
@@ -91,6 +89,10 @@ def open_labelled(data: Path, roles: Roles, budget: str, delay: str | None, seed
         )
     refuse_unknown_columns(table, [roles.time, roles.entity, roles.amount, roles.id, *roles.drop])
     refuse_budget(budget, len(table))
+    # A table that cannot be used is told before the estimators are imported.
+    from rarefind._looks import planned
+    from rarefind.model import TableModel
+
     model = TableModel(
         None,
         roles.target,
