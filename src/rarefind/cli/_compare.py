@@ -87,12 +87,12 @@ def compare(
     from rarefind.cli._steps import steps
 
     roles = Roles(target, positive, time, entity, amount, id, list(drop or []))
-    with steps(quiet=quiet or as_json, verbose=verbose) as say:
+    end = float("inf") if limit is None else began + limit
+    with steps(quiet=quiet or as_json, verbose=verbose, end=end) as say:
         say(f"Reading {data}")
         table, bare, looks = open_labelled(data, roles, budget, delay, seed)
         written = None if rules is None else read_rules(rules, table)
         models = _models(names, bare, written, budget, seed, jobs, limit)
-        end = float("inf") if limit is None else began + limit
         found, unfinished = _compared(models, table, looks, budget, per, end, say)
     if not found:
         raise ValueError("No model was done in time: give more time, or fewer models.")

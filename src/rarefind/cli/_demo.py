@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from rarefind.cli import _options as options
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -52,7 +54,9 @@ def demo(
     customers: Annotated[int, typer.Option(min=50, help="Customers to simulate.")] = 2_000,
     days: Annotated[int, typer.Option(min=60, help="Days to simulate.")] = 90,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Simulate card payments, learn in time order, and rank a day of them with reasons."""
     from rarefind.cli._demo_report import write_report
@@ -60,7 +64,7 @@ def demo(
 
     if not report.parent.is_dir():
         raise ValueError(f"There is no folder {report.parent} to write the report to.")
-    with steps(quiet=as_json) as say:
+    with steps(quiet=quiet or as_json, verbose=verbose) as say:
         found = run(budget, customers, days, seed, say)
         say("Writing the report")
         write_report(found, report)

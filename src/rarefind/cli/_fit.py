@@ -76,7 +76,8 @@ def fit(
     from rarefind.cli._steps import steps
 
     roles = Roles(target, positive, time, entity, amount, id, list(drop or []))
-    with steps(quiet=quiet or as_json, verbose=verbose) as say:
+    end = float("inf") if limit is None else began + limit
+    with steps(quiet=quiet or as_json, verbose=verbose, end=end) as say:
         say(f"Reading {data}")
         table, ours, looks = open_labelled(data, roles, budget, delay, seed)
         from rarefind.data import profile_table

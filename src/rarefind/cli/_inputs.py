@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rarefind.model import TableModel
 
 _FEWEST_POSITIVES = 5
+_MARK = b"rarefind\n"  # how model files begin
 PICTURES = (".svg", ".png", ".pdf")
 
 
@@ -40,7 +41,10 @@ def refuse_overwriting(output: Path | None, *read: Path) -> None:
 
 
 def open_model(path: Path) -> TableModel:
-    """The model of a table in a file."""
+    """The model of a table in a file; what is none is told before anything is imported."""
+    with path.open("rb") as file:
+        if file.read(len(_MARK)) != _MARK:
+            raise ValueError(f"{path} is no rarefind model file.")
     from rarefind.model import TableModel
     from rarefind.persistence import load
 

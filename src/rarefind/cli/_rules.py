@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rarefind.cli._inputs import refuse_unknown_columns
-from rarefind.cli._options import AsJson, DataFile, DateOf, Entity, Id, Positive, Seed, Target
+from rarefind.cli._options import (
+    AsJson,
+    DataFile,
+    DateOf,
+    Entity,
+    Id,
+    Positive,
+    Quiet,
+    Seed,
+    Target,
+    Verbose,
+)
 from rarefind.cli._rule_files import as_sql, limit_of, read_rules, refuse_output, write_text
 from rarefind.cli._rule_tables import print_learned, print_report
 
@@ -44,10 +54,18 @@ def check(
     data: Annotated[
         Path | None, typer.Option(help="Table whose columns the rules must fit.")
     ] = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Say whether all rules of a file are right, and list those that are not."""
     table = None if data is None else _table(data)
     found = read_rules(rules, table)
+    if as_json:
+        typer.echo(
+            json.dumps({"rules": [{"name": r.name, "rule": r.text} for r in found]}, indent=2)
+        )
+    if as_json or quiet:
+        return
     right = "1 rule is right" if len(found) == 1 else f"{len(found):,} rules are right"
     typer.echo(f"{rules}: {right}{'' if data is None else f' and fit {data}'}.")
 
@@ -119,6 +137,8 @@ def learn(
     most: Annotated[int, typer.Option(min=1, max=1000, help="Rules to learn at most.")] = 40,
     seed: Seed = 0,
     as_json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Learn a short list of rules from a table with labels; dates are left out."""
     from rarefind.cli._steps import steps
@@ -128,7 +148,7 @@ def learn(
 
     refuse_output(output)
     kept_out = list(drop or [])
-    with steps(quiet=as_json or not sys.stderr.isatty()) as say:
+    with steps(quiet=quiet or as_json, verbose=verbose) as say:
         say("Reading the table")
         table = _table(data)
         refuse_unknown_columns(table, [target, time, entity, id, *kept_out])
@@ -178,6 +198,7 @@ def convert(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Where to write; by default it is shown.")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Write rules as text, as JSON or as SQL."""
     if to not in _FORMATS:
@@ -190,10 +211,12 @@ def convert(
         text = as_sql(found, dialect or "ansi", table)
     else:
         text = found.to_text() if to == "text" else found.to_json() + "\n"
-    if output is None:
-        typer.echo(text, nl=False)
-    else:
+    if output is not None:
         write_text(text, output)
+    if as_json:
+        typer.echo(json.dumps({"format": to, "rules": len(found), "text": text}, indent=2))
+    elif output is None:
+        typer.echo(text, nl=False)
 
 
 def _table(path: Path) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -9,11 +10,14 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def steps(*, quiet: bool = False, verbose: bool = False) -> Iterator[Callable[[str], None]]:
+def steps(
+    *, quiet: bool = False, verbose: bool = False, end: float = math.inf
+) -> Iterator[Callable[[str], None]]:
     """Yield the function that names the next step; each ends with the seconds it took.
 
     It all goes to standard error, so that what a command prints can be piped. Where that is no
-    terminal nothing is said, unless ``verbose``.
+    terminal nothing is said, unless ``verbose``. Where a moment is given at which all must end, the
+    time left is said too.
     """
     if quiet or not (verbose or sys.stderr.isatty()):
         yield lambda what: None
@@ -21,22 +25,41 @@ def steps(*, quiet: bool = False, verbose: bool = False) -> Iterator[Callable[[s
     from rich.console import Console
 
     console = Console(stderr=True)
-    now: list[tuple[str, float]] = []
+    now: list[_Step] = []
 
     def finish() -> None:
         if now:
-            what, start = now.pop()
-            console.print(f"[green]✓[/] {what} [dim]({time.perf_counter() - start:.1f} s)[/]")
+            step = now.pop()
+            console.print(f"[green]✓[/] {step.what} [dim]({step.taken():.1f} s)[/]")
 
     with console.status("") as status:
 
         def say(what: str) -> None:
             finish()
-            now.append((what, time.perf_counter()))
-            status.update(f"{what} …")
+            now.append(_Step(what, end))
+            status.update(now[0])
 
         yield say
         finish()
+
+
+class _Step:
+    """What is done now, drawn anew while it lasts."""
+
+    def __init__(self, what: str, end: float) -> None:
+        from rich.markup import escape
+
+        self.what, self._end = escape(what), end
+        self._start = time.monotonic()
+
+    def taken(self) -> float:
+        return time.monotonic() - self._start
+
+    def __rich__(self) -> str:
+        text = f"{self.what} … [dim]{self.taken():.0f} s"
+        if self._end < math.inf:
+            text += f", at most {max(0.0, self._end - time.monotonic()):.0f} s left"
+        return f"{text}[/]"
 
 
 @contextmanager
