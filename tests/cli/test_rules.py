@@ -521,3 +521,15 @@ def test_every_command_has_help_with_an_example(run):
     for command in ("check", "measure", "learn", "convert"):
         assert command in listed
         assert f"Example: rarefind rules {command} " in run(command, "--help")
+
+
+def test_check_and_convert_answer_machines_too(folder):
+    checked = CliRunner().invoke(app, ["rules", "check", str(folder / "desk.rules"), "--json"])
+    names = [rule["name"] for rule in json.loads(checked.stdout)["rules"]]
+    assert names == ["large", "abroad", "never", "empty", "bare"]
+    quiet = CliRunner().invoke(app, ["rules", "check", str(folder / "desk.rules"), "-q"])
+    assert (quiet.exit_code, quiet.stdout) == (0, "")
+    arguments = ["rules", "convert", str(folder / "desk.rules"), "--to", "sql", "--json"]
+    converted = json.loads(CliRunner().invoke(app, arguments).stdout)
+    assert (converted["format"], converted["rules"]) == ("sql", 5)
+    assert "-- abroad" in converted["text"]
