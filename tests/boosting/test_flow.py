@@ -312,7 +312,7 @@ def check_same(state, fresh, given, rows, known=NOTHING_KNOWN, learning=True, wa
         np.testing.assert_allclose(now, then, rtol=1e-9, atol=1e-9, err_msg=name)
 
 
-@settings(max_examples=60)
+@settings(max_examples=150)
 @given(data=st.data())
 def test_the_loop_is_that_of_plain_python(data):
     draw = data.draw
