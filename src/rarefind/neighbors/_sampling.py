@@ -6,8 +6,6 @@ from collections import defaultdict
 from typing import Any, NamedTuple
 
 import numpy as np
-from imblearn.combine import SMOTEENN, SMOTETomek
-from imblearn.over_sampling import ADASYN, SMOTE
 from sklearn.base import clone
 
 from rarefind._typing import Array, Bools, Floats, Ints
@@ -51,6 +49,10 @@ def resample(sampler: Any, X: Floats, positive: Bools, seed: int) -> Resampled:
 
 def _fewer_neighbours(sampler: Any, params: dict[str, Any], most: int) -> dict[str, Any]:
     """Neighbours among the positives are at most the others there are."""
+    # Imported here: it takes half a second, and most models have no sampler.
+    from imblearn.combine import SMOTEENN, SMOTETomek
+    from imblearn.over_sampling import ADASYN, SMOTE
+
     names = ["k_neighbors", "smote__k_neighbors"]
     if isinstance(sampler, ADASYN):
         names.append("n_neighbors")
