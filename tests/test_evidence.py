@@ -176,6 +176,14 @@ def test_what_is_stopped_keeps_the_parts_that_are_done(table):
     assert found.bought().checks == pytest.approx(40), "the budget is still of the whole table"
 
 
+def test_a_column_may_have_braces_in_its_name(table):
+    odd = table.drop(columns=["when"]).rename(columns={"who": "{who}"})
+    model = model_of(entity="{who}")
+    looks = planned(model, odd, (odd["bad"] == "yes").to_numpy())
+    found = gathered(model, odd, looks, 40)
+    assert found.how.endswith("5 of 5 folds of the rows, rows of one {who} together.")
+
+
 def test_a_plain_xgboost_ends_its_rounds_in_time_and_it_is_said(table):
     model = model_of(drop=["when", "who"])
     positive = (table["bad"] == "yes").to_numpy()

@@ -144,7 +144,8 @@ def gathered(
             return None
     priority, chance, theirs = (np.concatenate(parts) for parts in zip(*scores, strict=True))
     held = np.concatenate(rows)
-    how = looks.how.format(len(rows))
+    # No format: the name of a column may hold braces of its own.
+    how = looks.how.replace("{}", str(len(rows)), 1)
     if plain.rounds < PLAIN["n_estimators"]:
         how += f" The plain XGBoost had time for {plain.rounds} of its rounds only."
     return Evidence(

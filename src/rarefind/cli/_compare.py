@@ -205,7 +205,7 @@ def _for_machines(found: list[Compared], unfinished: list[str]) -> dict[str, Any
                 "name": each.name,
                 "average_precision": each.average_precision,
                 "seconds": None if each.seconds != each.seconds else round(each.seconds, 3),
-                **bought_for_machines(each.evidence),
+                **bought_for_machines(each.evidence, each.bought),
             }
             for each in found
         ],

@@ -15,18 +15,15 @@ _CURVES = 5  # more would hide each other
 
 def draw(found: list[Compared], path: Path) -> None:
     """Hits of each model with intervals, and what more checks would find by the best of them."""
-    import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    from rarefind._files import written_whole
+    from rarefind.cli._pictures import save_picture
 
     figure = Figure(figsize=(12, max(4.2, 1.6 + 0.34 * len(found))), layout="constrained")
     left, right = figure.subplots(1, 2)
     _draw_hits(left, found)
     _draw_curves(right, found)
-    kind = path.suffix[1:].lower()
-    with mpl.rc_context({"svg.hashsalt": "rarefind"}), written_whole(path) as part:
-        figure.savefig(part, format=kind, metadata={"Date": None} if kind == "svg" else None)
+    save_picture(figure, path)
 
 
 def _draw_hits(ax: Any, found: list[Compared]) -> None:

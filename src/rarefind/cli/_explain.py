@@ -103,19 +103,15 @@ def _highest(model: TableModel, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _draw(reason: Reason, path: Path) -> None:
-    import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    from rarefind._files import written_whole
+    from rarefind.cli._pictures import save_picture
     from rarefind.plots import ReasonDisplay
 
     bars = max(1, len(ReasonDisplay(reason).values))
-    figure = Figure(figsize=(7.2, 1.3 + 0.36 * bars), layout="constrained")
+    figure = Figure(figsize=(7.2, 1.3 + 0.36 * bars), layout="constrained", dpi=150)
     ReasonDisplay(reason).plot(figure.add_subplot())
-    kind = path.suffix[1:].lower()
-    with mpl.rc_context({"svg.hashsalt": "rarefind"}), written_whole(path) as part:
-        undated = {"Date": None} if kind == "svg" else None
-        figure.savefig(part, format=kind, metadata=undated, dpi=150)
+    save_picture(figure, path)
 
 
 def _said(model: TableModel, row: pd.DataFrame, reason: Reason) -> dict[str, Any]:

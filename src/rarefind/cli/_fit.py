@@ -28,7 +28,7 @@ from rarefind.cli._rule_files import refuse_output
 if TYPE_CHECKING:
     import pandas as pd
 
-    from rarefind._evidence import Evidence
+    from rarefind._evidence import Bought, Evidence
     from rarefind._looks import Looks
     from rarefind.data import TableProfile
     from rarefind.model import TableModel
@@ -192,15 +192,14 @@ def _for_machines(
             "columns": profile.columns.to_dict("records"),
             "leaks": [asdict(leak) for leak in profile.leaks],
         },
-        "bought": None if evidence is None else bought_for_machines(evidence),
+        "bought": None if evidence is None else bought_for_machines(evidence, evidence.bought()),
         "leaderboard": None if board is None else json.loads(board.to_json(orient="records")),
         "card": json.loads(json.dumps(model.card(), default=str)),
     }
 
 
-def bought_for_machines(evidence: Evidence) -> dict[str, Any]:
+def bought_for_machines(evidence: Evidence, found: Bought) -> dict[str, Any]:
     """What the budget buys, as plain values."""
-    found = evidence.bought()
     plain = {
         name: value._asdict() if hasattr(value, "_asdict") else value
         for name, value in found._asdict().items()

@@ -1,10 +1,13 @@
-"""Pictures inside a page."""
+"""Pictures inside a page, and in files of their own."""
 
 from __future__ import annotations
 
 import base64
 import io
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from rarefind._files import written_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,3 +30,12 @@ def picture(figure: Figure) -> str:
     with mpl.rc_context({"svg.hashsalt": "rarefind"}):
         figure.savefig(buffer, format="svg", metadata={"Date": None})
     return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode()
+
+
+def save_picture(figure: Figure, path: Path) -> None:
+    """Write a figure by the ending of its name, whole or not at all: the same bytes every time."""
+    import matplotlib as mpl
+
+    kind = path.suffix[1:].lower()
+    with mpl.rc_context({"svg.hashsalt": "rarefind"}), written_whole(path) as part:
+        figure.savefig(part, format=kind, metadata={"Date": None} if kind == "svg" else None)
