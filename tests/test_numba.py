@@ -1,5 +1,9 @@
 """How kernels are compiled."""
 
+import os
+import subprocess
+import sys
+
 from rarefind._numba import kernel, reordering_kernel
 
 
@@ -19,3 +23,24 @@ def test_a_kernel_does_not_take_on_the_options_of_its_caller():
     assert inner.targetoptions["fastmath"] is False
     assert inner.targetoptions["error_model"] == "python"
     assert outer.targetoptions["fastmath"] == {"reassoc", "contract", "nsz"}
+
+
+def test_what_was_never_compiled_is_known(tmp_path):
+    """In a new installation nothing is; after a first call it is, also in another process."""
+    script = (
+        "import numpy as np, rarefind.data\n"
+        "from rarefind._numba import awaits_compiling\n"
+        "print(awaits_compiling('rarefind.data'), awaits_compiling('rarefind.nothing'))\n"
+        "from rarefind.data import PositiveAwareBinner\n"
+        "x = np.arange(20.0)[:, None]\n"
+        "PositiveAwareBinner().fit(x, x[:, 0] > 15).transform(x)\n"
+        "print(awaits_compiling('rarefind.data'))"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    shown = [
+        subprocess.run(
+            [sys.executable, "-c", script], env=environment, capture_output=True, check=True
+        ).stdout.split()
+        for _ in range(2)
+    ]
+    assert shown == [[b"True", b"False", b"False"], [b"False", b"False", b"False"]]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from numba import njit
 
-__all__ = ["kernel", "reordering_kernel"]
+__all__ = ["awaits_compiling", "kernel", "reordering_kernel"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
+_KERNELS: list[Any] = []
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
@@ -41,4 +43,19 @@ def _compile(function: Callable[P, R], **options: Any) -> Callable[P, R]:
         compiled = njit(cache=True, nogil=True, **options)(function)
     except RuntimeError:
         compiled = njit(nogil=True, **options)(function)
+    _KERNELS.append(compiled)
     return compiled
+
+
+def awaits_compiling(package: str) -> bool:
+    """Whether a package has kernels, of which none was ever compiled: neither here nor on disk."""
+    own = [k for k in _KERNELS if f"{k.__module__}.".startswith(f"{package}.")]
+    return bool(own) and not any(k.signatures or _is_on_disk(k) for k in own)
+
+
+def _is_on_disk(kernel: Any) -> bool:
+    folder = kernel.stats.cache_path
+    name = f"{kernel.__module__.rpartition('.')[2]}.{kernel.__qualname__}-"
+    return folder is not None and any(
+        path.name.startswith(name) for path in Path(folder).glob("*.nbi")
+    )

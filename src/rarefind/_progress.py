@@ -1,9 +1,27 @@
-"""A progress bar on the terminal, or nothing."""
+"""Progress of long work: a bar on the terminal, a listener, or nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+
+__all__ = ["Listener", "progress_bar", "watched"]
+
+#: Called with the number of steps done, and of all where that is known.
+Listener = Callable[[int, int | None], None]
+
+_LISTENER: ContextVar[Listener | None] = ContextVar("rarefind_listener", default=None)
+
+
+@contextmanager
+def watched(listener: Listener | None) -> Iterator[None]:
+    """Have the listener told of the outermost work inside; that of threads is not seen."""
+    token = _LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
 
 
 @contextmanager
@@ -11,12 +29,34 @@ def progress_bar(
     description: str, total: int | None, verbose: int = 1
 ) -> Iterator[Callable[[int], None]]:
     """Yield the function to call with the number of steps done; silent when not verbose."""
-    if not verbose:
-        yield lambda steps: None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    listener = _LISTENER.get()
+    done = 0
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeElapsedColumn()) as bar:
-        task = bar.add_task(description, total=total)
-        yield lambda steps: bar.advance(task, steps)
+    def tell(steps: int) -> None:
+        nonlocal done
+        done += steps
+        if listener is not None:
+            listener(done, total)
+
+    with watched(None):  # parts of this work are not told of
+        if not verbose:
+            yield tell
+            return
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+        with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn()) as bar:
+            task = bar.add_task(description, total=total)
+
+            def advance(steps: int) -> None:
+                tell(steps)
+                bar.advance(task, steps)
+
+            yield advance

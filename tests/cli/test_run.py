@@ -13,6 +13,7 @@ from typer.main import get_command
 
 from rarefind.cli import app
 from rarefind.cli._run import _in_words
+from rarefind.persistence import load
 
 COMMANDS = {
     (name, *inner): command
@@ -98,6 +99,35 @@ def test_ctrl_c_leaves_no_broken_file(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_ctrl_c_of_a_fit_keeps_what_is_done(tmp_path, files):
+    """The search ends with the best model so far, and the estimate is left out or short."""
+    options = "--target false --drop claim --budget 20 --time-limit 5m --jobs 1 -v -o m.rarefind"
+    command = ["fit", files.known, *options.split()]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rarefind", *command],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    lines = iter(process.stderr.readline, "")
+    assert any("Looking through" in line for line in lines), "the search has begun"
+    time.sleep(6)
+    for _ in range(2):  # once for the search, once for the estimate
+        process.send_signal(signal.SIGINT)
+        time.sleep(3)
+    shown, rest = process.communicate(timeout=120)
+    names = [path.name for path in tmp_path.iterdir()]
+    if process.returncode == 130:  # it came before there was any model
+        assert rest.endswith("rarefind: Stopped; no file was left half-written.\n")
+        assert names == []
+        return
+    assert process.returncode == 0, rest
+    assert names == ["m.rarefind"]
+    assert "m.rarefind" in shown
+    assert load(tmp_path / "m.rarefind").target == "false"
+
+
 @pytest.mark.parametrize(
     ("number", "words"),
     [(errno.ENOSPC, "the disk is full"), (errno.EACCES, "you may not read or write it")],
@@ -108,7 +138,9 @@ def test_the_system_s_words_become_a_sentence(number, words):
     assert _in_words(OSError("A sentence of our own.")) == "A sentence of our own."
 
 
-def test_completion_is_there(rarefind):
+def test_completion_is_there(rarefind, monkeypatch):
+    # Who started the tests is no matter.
+    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
     result = rarefind("--show-completion", "bash")
     assert result.returncode == 0
     assert "rarefind" in result.stdout

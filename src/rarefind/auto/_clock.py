@@ -50,11 +50,11 @@ class Pace:
     """How long one kind of model takes: measured on few rows, foretold for more.
 
     The time grows by a power of the rows: at least by ``least``, and by ``usual`` where nothing
-    else is known.
+    else is known. It is foretold ``margin`` times as long.
     """
 
-    def __init__(self, least: float, usual: float) -> None:
-        self._least, self._usual = least, usual
+    def __init__(self, least: float, usual: float, margin: float = _MARGIN) -> None:
+        self._least, self._usual, self._margin = least, usual, margin
         self._measured: dict[int, float] = {}
 
     def measure(self, rows: int, taken: float) -> None:
@@ -66,7 +66,7 @@ class Pace:
         if not self._measured:
             return None
         if rows in self._measured:
-            return _MARGIN * self._measured[rows]
+            return self._margin * self._measured[rows]
         most = max(self._measured)
         growth = self._usual
         if len(self._measured) > 1:
@@ -74,4 +74,4 @@ class Pace:
             longer = self._measured[most] / self._measured[before]
             growth = math.log(max(longer, 1e-9)) / math.log(most / before)
         growth = min(max(growth, self._least), _MOST_GROWTH)
-        return _MARGIN * self._measured[most] * max(1.0, rows / most) ** growth
+        return self._margin * self._measured[most] * max(1.0, rows / most) ** growth

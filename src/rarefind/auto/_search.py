@@ -12,6 +12,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import clone
 
 from rarefind._deadline import OutOfTimeError, making_do, until
+from rarefind._numba import awaits_compiling
 from rarefind._typing import Floats, Ints
 from rarefind.auto._clock import Clock, Pace
 from rarefind.auto._judge import Held, Verdict, judge
@@ -45,6 +46,23 @@ _SHARE_TO_TRY = 0.35
 # Share of the time to search in where all rows are too many to fit, and how many times more rows
 # are worth another fit then.
 _SHARE_OF_SEARCH, _WORTH_MORE_ROWS = 0.5, 1.5
+# On large tables one booster of few rounds comes first, on as many rows as this share of the time
+# allows: the rows it begins with, at most how many times more come next, its settings, and the
+# share of the time of a fit to make rounds in.
+_SHARE_OF_BROAD, _BROAD_FIRST, _BROADER = 0.4, 20_000, 8
+_BROAD: dict[str, Any] = {
+    "n_estimators": 60,
+    "learning_rate": 0.2,
+    "early_stopping_rounds": None,
+    "threshold": None,
+    "bins": "quantile",
+}
+_SHARE_OF_ROUNDS = 0.9
+# More rows are better but for luck, unless the worth falls to this share.
+_MUCH_WORSE = 0.8
+# Seconds to compile what a package needs, once in an installation, which cannot be stopped; and the
+# share of the time left that it may take.
+_COMPILING, _COMPILING_OTHERS, _SHARE_OF_COMPILING = {"rarefind.trees": 45.0}, 8.0, 0.5
 # How much a candidate judged by a single fold must be ahead of one judged by very many.
 _DOUBT = 0.1
 # Candidates that may take all the time of a rung on small tables.
@@ -66,6 +84,8 @@ class Judged(NamedTuple):
     score: Floats
     verdict: Verdict
     seconds: float
+    #: Whether it made few rounds, in a hurry.
+    is_broad: bool = False
 
 
 class Contender:
@@ -77,6 +97,8 @@ class Contender:
         # Rounds of boosting take a time that hardly depends on rows while these are few; what
         # stops on its way may be taken at its best.
         self.pace = Pace(0.5, 0.8) if stops else Pace(1.0, 2.0)
+        # Such a fit makes fewer rounds where it was foretold too short a time.
+        self.broad_pace = Pace(0.5, 0.8, margin=1.0)
         self.by_fold: dict[int, Judged] = {}
         self.seconds = 0.0
         self.failure: Exception | None = None
@@ -87,6 +109,18 @@ class Contender:
         if foretold is None or not (self._makes_do and rows >= _FEW):
             return foretold
         return _LEAST_TO_MAKE_DO * foretold
+
+    def compiling(self) -> float:
+        """Seconds to compile, where that was never done."""
+        package = type(self.estimator).__module__.rpartition(".")[0]
+        if not awaits_compiling(package):
+            return 0.0
+        return _COMPILING.get(package, _COMPILING_OTHERS)
+
+    @property
+    def can_be_broad(self) -> bool:
+        """Whether it is one that could make few rounds on many rows."""
+        return self._makes_do and _BROAD.keys() <= self.estimator.get_params(deep=False).keys()
 
     @property
     def size(self) -> int:
@@ -144,6 +178,8 @@ class Search:
         """Climb the rungs until the time is over, or Ctrl-C."""
         try:
             self._fit_quick()
+            if self._threads(max(fold.train.size for fold in self.folds)) != 1:
+                self._go_broad()
             self._climb(steps)
         except KeyboardInterrupt:
             if not self.judged():
@@ -228,6 +264,9 @@ class Search:
     def widen(self, contender: Contender) -> None:
         """Fit a candidate to as many more rows as there is time for, where not to all."""
         fold, before = contender.largest()
+        if before.is_broad:
+            self._broaden(contender, self.clock.last)
+            return
         size = self.folds[fold].train.size
         while size > _WORTH_MORE_ROWS * before.size:
             end = self.clock.last - self._scoring - self._cannot_stop(size)
@@ -258,6 +297,51 @@ class Search:
         model.set_params(**{n: v for n, v in quick.items() if type(given.get(n)) is int})
         self.quick = Contender(first.name, model, True, True)
         self._take(self.quick, 0, self._tried(self.quick, 0, size, 1))
+
+    def _go_broad(self) -> None:
+        """On a large table, one booster of few rounds on many rows.
+
+        Where the time allows each candidate a few thousand rows only, more rows are worth more than
+        a choice among candidates.
+        """
+        able = [c for c in self.contenders if c.can_be_broad]
+        # One with these bins needs no other than itself.
+        able.sort(key=lambda c: c.estimator.get_params(deep=False)["bins"] != _BROAD["bins"])
+        for contender in able[:1]:
+            self._broaden(contender, _part(self.clock.last, _SHARE_OF_BROAD))
+
+    def _broaden(self, contender: Contender, end: float) -> None:
+        """Few rounds on more and more rows, as long as these are worth it."""
+        own = Contender(contender.name, clone(contender.estimator).set_params(**_BROAD), True, True)
+        most = self.folds[0].train.size
+        while contender.size < most:
+            size = self._broad_size(contender, end)
+            if size < _WORTH_MORE_ROWS * contender.size and size < most:
+                return
+            try:
+                with until(end - self._scoring), making_do(_SHARE_OF_ROUNDS):
+                    found = self._tried(own, 0, size, self._threads(size))
+            except OutOfTimeError:
+                return
+            if isinstance(found, ValueError):
+                return
+            contender.seconds += found.seconds
+            contender.broad_pace.measure(found.size, found.seconds)
+            before = contender.by_fold.get(0)
+            if before is not None and found.verdict.worth < _MUCH_WORSE * before.verdict.worth:
+                return
+            contender.by_fold[0] = found._replace(is_broad=True)
+
+    def _broad_size(self, contender: Contender, end: float) -> int:
+        """Rows that few rounds can be made on until the end."""
+        now, most = time.monotonic(), self.folds[0].train.size
+        size = min(most, max(_BROAD_FIRST, _BROADER * contender.size))
+        while size > _FEW:
+            needed = contender.broad_pace.foretell(size) or 2 * self._cannot_stop(size)
+            if now + needed < end - self._scoring:
+                break
+            size = int(0.8 * size)
+        return size
 
     def _climb(self, steps: list[Rung]) -> None:
         alive = self.contenders
@@ -298,7 +382,7 @@ class Search:
         """Judge a candidate on a rung; False if it could not be."""
         end = min(end, self._end_of_search() - self._scoring)
         now = time.monotonic()
-        if now > end:
+        if now > end or contender.compiling() > _SHARE_OF_COMPILING * self.clock.left():
             return False
         try:
             with until(end):
@@ -353,10 +437,11 @@ class Search:
         contender.pace.measure(rows.size, time.monotonic() - start)
 
     def _is_new(self, contender: Contender, fold: int, rung: Rung) -> bool:
+        if contender.failure is not None:
+            return False
         size = min(rung.size, self.folds[fold].train.size)
-        return contender.failure is None and (
-            fold not in contender.by_fold or contender.by_fold[fold].size < size
-        )
+        before = contender.by_fold.get(fold)
+        return before is None or before.size < size + before.is_broad
 
     def _fit(self, contender: Contender, rows: Ints, threads: int | None) -> Member:
         name, estimator = contender.name, contender.estimator
@@ -396,7 +481,9 @@ class Search:
         if isinstance(judged, ValueError):
             contender.failure = judged
             return
-        contender.by_fold[fold] = judged
+        before = contender.by_fold.get(fold)
+        if before is None or not before.is_broad or before.verdict.worth <= judged.verdict.worth:
+            contender.by_fold[fold] = judged
         contender.pace.measure(judged.size, judged.seconds)
         if self.clock.end == math.inf:
             contender.seconds += judged.seconds

@@ -217,6 +217,9 @@ class BoostingClassifier(RareClassifier):
             for number in range(self.n_rounds_):
                 model.step(number)
                 step()
+                if not parts and time.monotonic() > stop:
+                    self.n_rounds_ = number + 1
+                    break
         self._keep(model)
         self._calibration: BetaCalibration | None = None
         self._reference: Reference | None = None

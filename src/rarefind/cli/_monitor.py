@@ -76,13 +76,14 @@ def _pieces(
     model: TableModel, data: Path, verdicts: str | None, say: Callable[[str], None]
 ) -> Iterator[pd.DataFrame]:
     """The file in pieces, its columns and verdicts read as at fit."""
+    from rarefind.cli._steps import followed
     from rarefind.data import read_chunks
 
     types = dict(model.types_)
     if verdicts is not None and model.target in types:
         types[verdicts] = types[model.target]
     say("Scoring the rows")
-    yield from read_chunks(data, like=types)
+    yield from followed(read_chunks(data, like=types), data)
 
 
 def _print(report: MonitorReport, most: int | None) -> None:

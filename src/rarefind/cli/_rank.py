@@ -52,9 +52,9 @@ def rank(
     opened = open_model(model)
     from rarefind._rank_file import rank_file
     from rarefind.cli._steps import rows_bar
-    from rarefind.data._read import file_rows
+    from rarefind.data._read import about_rows
 
-    with rows_bar(file_rows(data), quiet=quiet or as_json) as advance:
+    with rows_bar(about_rows(data), quiet=quiet or as_json) as advance:
         listed = rank_file(
             opened, data, budget, per=per, one_per=one_per, reasons=reasons, on_rows=advance
         )

@@ -5,8 +5,14 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
 
 
 @contextmanager
@@ -16,13 +22,15 @@ def steps(
     """Yield the function that names the next step; each ends with the seconds it took.
 
     It all goes to standard error, so that what a command prints can be piped. Where that is no
-    terminal nothing is said, unless ``verbose``. Where a moment is given at which all must end, the
-    time left is said too.
+    terminal nothing is said, unless ``verbose``. The time left is said of work that tells how much
+    of it is done, and where a moment is given at which all must end.
     """
     if quiet or not (verbose or sys.stderr.isatty()):
         yield lambda what: None
         return
     from rich.console import Console
+
+    from rarefind._progress import watched
 
     console = Console(stderr=True)
     now: list[_Step] = []
@@ -32,7 +40,11 @@ def steps(
             step = now.pop()
             console.print(f"[green]✓[/] {step.what} [dim]({step.taken():.1f} s)[/]")
 
-    with console.status("") as status:
+    def told(done: int, total: int | None) -> None:
+        if now and total:
+            now[0].share_done = min(1.0, done / total)
+
+    with console.status("") as status, watched(told):
 
         def say(what: str) -> None:
             finish()
@@ -50,16 +62,32 @@ class _Step:
         from rich.markup import escape
 
         self.what, self._end = escape(what), end
+        self.share_done = 0.0
         self._start = time.monotonic()
 
     def taken(self) -> float:
         return time.monotonic() - self._start
 
     def __rich__(self) -> str:
-        text = f"{self.what} … [dim]{self.taken():.0f} s"
-        if self._end < math.inf:
-            text += f", at most {max(0.0, self._end - time.monotonic()):.0f} s left"
+        taken, left = self.taken(), self._end - time.monotonic()
+        text = f"{self.what} … [dim]{taken:.0f} s"
+        if self.share_done:
+            own = taken * (1 / self.share_done - 1)
+            text += f", about {max(0.0, min(own, left)):.0f} s left"
+        elif left < math.inf:
+            text += f", at most {max(0.0, left):.0f} s left"
         return f"{text}[/]"
+
+
+def followed(chunks: Iterable[pd.DataFrame], file: Path) -> Iterator[pd.DataFrame]:
+    """The pieces of a file; the step that goes on says how much is left of it."""
+    from rarefind._progress import progress_bar
+    from rarefind.data._read import about_rows
+
+    with progress_bar("rows", about_rows(file), 0) as advance:
+        for chunk in chunks:
+            yield chunk
+            advance(len(chunk))
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +23,8 @@ from rarefind.data._types import TYPES, Types, clean, convert, from_arrow, infer
 _TEXT = (".csv", ".tsv", ".tab", ".psv", ".txt")
 _PARQUET = (".parquet", ".pq")
 _ARROW = (".arrow", ".feather", ".ipc")
+# Bytes of text whose lines tell how many rows there are, about.
+_LOOK = 1 << 20
 # Where a piece in Arrow keeps the number of rows before it.
 _START = b"rarefind_start"
 _NO_ROWS = "{} has a header but no rows: add the rows, or name another file."
@@ -165,6 +168,17 @@ def file_rows(path: str | Path) -> int | None:
         return None
     with _opened(path) as file:
         return file.rows
+
+
+def about_rows(path: str | Path) -> int | None:
+    """Rows of a file, of text by the lengths of its first lines; None where nothing tells."""
+    path = _existing(path)
+    if _kind(path) not in _TEXT:
+        return file_rows(path)
+    with path.open("rb") as packed:
+        text = gzip.GzipFile(fileobj=packed) if path.suffix.lower() == ".gz" else packed
+        lines = text.read(_LOOK).count(b"\n")
+        return round(lines * path.stat().st_size / max(1, packed.tell()))
 
 
 def _pieces(

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from rarefind._typing import Array, Bools, Floats
+from rarefind.cli._steps import followed
 from rarefind.data import read_chunks
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ def scan(model: TableModel, path: Path, top: int) -> Scan:
     """Read and score a file, piece by piece."""
     width = max(1, len(model.encoder_.columns_))
     size = min(_CHUNK, max(1000, _CHUNK_VALUES // width))
-    return scan_chunks(model, read_chunks(path, size, like=model.types_ or None), top)
+    chunks = read_chunks(path, size, like=model.types_ or None)
+    return scan_chunks(model, followed(chunks, path), top)
 
 
 def scan_chunks(model: TableModel, chunks: Iterable[pd.DataFrame], top: int) -> Scan:
