@@ -139,6 +139,8 @@ def gathered(
             scores.append((*ours, plain.scores(number, train, held)))
             rows.append(held)
             fold.append(np.full(held.size, number))
+            if getattr(copy.estimator_, "interrupted_", False):
+                break
     except ends:
         if not rows:
             return None

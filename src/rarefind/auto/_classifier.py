@@ -94,6 +94,8 @@ class AutoClassifier(RareClassifier):
         How many rows each member was fitted to.
     beats_chance_ : bool
         Whether the best candidate ranks held-out rows better than chance, beyond luck.
+    interrupted_ : bool
+        Whether Ctrl-C ended the search.
     threshold_ : float
         The priority from which ``predict`` says positive.
     classes_, pos_label_, n_features_in_, feature_names_in_
@@ -268,6 +270,7 @@ class AutoClassifier(RareClassifier):
         self.threshold_ = settled.threshold
         self.best_name_ = choice.best.name
         self.beats_chance_ = choice.beats_chance
+        self.interrupted_ = search.interrupted
         n = search.known.positive.size
         self.fitted_on_ = {m.name: n if m.rows is None else int(m.rows.size) for m in self._members}
         self._board: dict[str, list[Any]] = choice.board()

@@ -165,6 +165,8 @@ def _learned(
             "The model was not done in time, so nothing was written: give it more time, or leave "
             "the choice to --model auto, which always ends in time."
         ) from None
+    if getattr(fitted.estimator_, "interrupted_", False):
+        return fitted, None
     plain = None
     if searches:
         around = max(0.0, clock.monotonic() - start - ours.estimator.time_limit)

@@ -29,9 +29,11 @@ def print_fitted(
         console.print(line, markup=False)
     console.print()
     if evidence is None:
+        stopped = getattr(model.estimator_, "interrupted_", False)
+        why = "It was stopped before rows were" if stopped else "There was no time to have rows"
         console.print(
-            "There was no time to hold rows out, so nobody knows what the budget buys: give more "
-            "time, or look at the list itself.",
+            f"{why} held out, so nobody knows what the budget buys: give more time, or look at the "
+            "list itself.",
         )
     else:
         _print_bought(model, evidence)
