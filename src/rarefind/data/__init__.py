@@ -1,15 +1,20 @@
 """Getting tables in."""
 
-from rarefind.data._bins import PositiveAwareBinner
-from rarefind.data._drift import DriftCounter, DriftReference
-from rarefind.data._encoder import TableEncoder
-from rarefind.data._features import transaction_features
-from rarefind.data._keel import list_keel, load_keel
-from rarefind.data._profile import Leak, TableProfile, profile_table
-from rarefind.data._published import list_published, load_published
-from rarefind.data._read import read_chunks, read_table
-from rarefind.data._simulate import simulate_transactions
-from rarefind.data._target import check_target
+from typing import TYPE_CHECKING
+
+from rarefind._lazy import lazily
+
+if TYPE_CHECKING:
+    from rarefind.data._bins import PositiveAwareBinner
+    from rarefind.data._drift import DriftCounter, DriftReference
+    from rarefind.data._encoder import TableEncoder
+    from rarefind.data._features import transaction_features
+    from rarefind.data._keel import list_keel, load_keel
+    from rarefind.data._profile import Leak, TableProfile, profile_table
+    from rarefind.data._published import list_published, load_published
+    from rarefind.data._read import read_chunks, read_table
+    from rarefind.data._simulate import simulate_transactions
+    from rarefind.data._target import check_target
 
 __all__ = [
     "DriftCounter",
@@ -29,3 +34,25 @@ __all__ = [
     "simulate_transactions",
     "transaction_features",
 ]
+
+__getattr__ = lazily(
+    __name__,
+    {
+        "DriftCounter": "rarefind.data._drift",
+        "DriftReference": "rarefind.data._drift",
+        "Leak": "rarefind.data._profile",
+        "PositiveAwareBinner": "rarefind.data._bins",
+        "TableEncoder": "rarefind.data._encoder",
+        "TableProfile": "rarefind.data._profile",
+        "check_target": "rarefind.data._target",
+        "list_keel": "rarefind.data._keel",
+        "list_published": "rarefind.data._published",
+        "load_keel": "rarefind.data._keel",
+        "load_published": "rarefind.data._published",
+        "profile_table": "rarefind.data._profile",
+        "read_chunks": "rarefind.data._read",
+        "read_table": "rarefind.data._read",
+        "simulate_transactions": "rarefind.data._simulate",
+        "transaction_features": "rarefind.data._features",
+    },
+)
