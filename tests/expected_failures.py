@@ -82,7 +82,7 @@ CHECKED: list[tuple[Any, dict[str, str]]] = [
     (KRNNClassifier(), {}),
     (KRNNClassifier(k=2, threshold="auto", distance="chebyshev"), {}),
     # It learns a distance for each row asked about: as few and as small ones as it can.
-    (IMLClassifier(k=1, n_selected=2, max_rounds=1), {}),
+    (IMLClassifier(k=1, n_selected=2, max_rounds=1, n_jobs=1), {}),
     (MetaAPClassifier(), _WEIGHTS),
     (MetaAPClassifier(2, 2, ties="leaf", threshold=None, prune=False, smoothing=1.0), _WEIGHTS),
     (MetaAPClassifier("auto", 2, criterion="ap", order="ratio", scores="position"), _WEIGHTS),

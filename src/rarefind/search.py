@@ -9,9 +9,9 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn import config_context
 from sklearn.neighbors import NearestNeighbors
-from threadpoolctl import threadpool_limits
 
 from rarefind._pairs import embed, nearest_on_all_cores, squared_distances
+from rarefind._threads import threads_limited
 from rarefind._typing import Array, Bools, Floats, Ints
 
 __all__ = ["DISTANCES", "NeighborSearch", "feature_differences"]
@@ -107,7 +107,7 @@ class NeighborSearch:
         fetch = min(self.size, k if exclude is None else k + 1)
         if not fetch:
             return distances, index
-        limit = threadpool_limits(effective_n_jobs(self.n_jobs)) if self.n_jobs else nullcontext()
+        limit = threads_limited(effective_n_jobs(self.n_jobs)) if self.n_jobs else nullcontext()
         step = max(64, min(_BLOCK_ROWS, _BLOCK_CELLS // (fetch * max(1, rows.shape[1]))))
         with limit, _CHECKED():
             for start in range(0, len(rows), step):

@@ -258,3 +258,49 @@ def test_a_table_gives_the_times_of_its_rows(monkeypatch):
     np.testing.assert_array_equal(
         given["times"], table["when"].to_numpy("datetime64[ns]").view("i8")
     )
+
+
+def test_on_a_large_table_one_booster_sees_many_rows_first(monkeypatch):
+    """What the first seconds give there, were all the time over then."""
+    X, y = rows(4000)
+    monkeypatch.setattr(_search, "_LARGE", 1)
+    monkeypatch.setattr(_search, "_BROAD_FIRST", 500)
+    monkeypatch.setattr(_search, "_BROADER", 2)
+    monkeypatch.setattr(_search.Search, "_climb", lambda self, steps: None)
+    sizes, plain = [], _search.Search._tried
+
+    def tried(self, contender, fold, size, threads):
+        sizes.append(size)
+        return plain(self, contender, fold, size, threads)
+
+    monkeypatch.setattr(_search.Search, "_tried", tried)
+    with pytest.warns(UserWarning, match="fitted was xgboost to 3200"):
+        model = AutoClassifier(time_limit="5m", random_state=0, n_jobs=1).fit(X, y)
+    assert sizes == [500, 500, 1000, 2000, 3200]
+    assert model.members_["xgboost"].n_rounds_ == 60
+    new, labels = rows(seed=3)
+    assert average_precision(labels, model.priority(new)) > 0.5
+    assert model.predict_proba(new)[:, 1].mean() == pytest.approx(0.1, abs=0.06)
+    assert 0 < model.predict(new).sum() < 120
+
+
+def test_a_hasty_model_gives_way_to_a_thorough_one(monkeypatch):
+    X, y = rows(4000)
+    monkeypatch.setattr(_search, "_LARGE", 1)
+    monkeypatch.setattr(_search, "_BROAD_FIRST", 500)
+    model = AutoClassifier(time_limit="5m", candidates=["xgboost"], random_state=0, n_jobs=1).fit(
+        X, y
+    )
+    assert model.fitted_on_ == {"xgboost": 4000}
+    assert model.members_["xgboost"].early_stopping_rounds == 50
+    assert model.leaderboard_["folds"].iloc[0] > 1
+
+
+def test_what_would_be_compiled_too_long_is_left_out(monkeypatch):
+    X, y = rows()
+    monkeypatch.setattr(_search, "awaits_compiling", lambda package: package == "rarefind.trees")
+    names = ["sgbap", "metaap"]
+    model = AutoClassifier(time_limit=20, candidates=names, random_state=0, n_jobs=1).fit(X, y)
+    assert model.leaderboard_["candidate"].tolist() == ["sgbap"]
+    model = AutoClassifier(time_limit="5m", candidates=names, random_state=0, n_jobs=1).fit(X, y)
+    assert set(model.leaderboard_["candidate"]) == {"sgbap", "metaap"}

@@ -34,7 +34,7 @@ _TRY = 200
 # this share of what is left of the rung.
 _SHARE_OF_RUNG, _SHARE_OF_CANDIDATE = 0.5, 0.4
 _QUICK_ROWS, _QUICK_ROUNDS = 500, 20
-# Numbers in a table from which on several threads work faster on one model than one does.
+# Numbers in a large table: from so many on, several threads work faster on one model than one does.
 _LARGE = 3_000_000
 # To cut columns into bins, which cannot be stopped, takes so many times as long as to score rows.
 _BINS_TO_SCORES = 2.0
@@ -178,7 +178,7 @@ class Search:
         """Climb the rungs until the time is over, or Ctrl-C."""
         try:
             self._fit_quick()
-            if self._threads(max(fold.train.size for fold in self.folds)) != 1:
+            if self._is_large(self.folds[0].train.size):
                 self._go_broad()
             self._climb(steps)
         except KeyboardInterrupt:
@@ -424,7 +424,10 @@ class Search:
 
     def _threads(self, rows: int) -> int | None:
         """Threads of one model: on small tables they would wait for each other."""
-        return self._n_jobs if rows * self.known.X.shape[1] >= _LARGE else 1
+        return self._n_jobs if self._is_large(rows) else 1
+
+    def _is_large(self, rows: int) -> bool:
+        return rows * self.known.X.shape[1] >= _LARGE
 
     def _time(self, contender: Contender) -> None:
         """Fit to very few rows, to know how long more will take."""

@@ -10,10 +10,10 @@ import pandas as pd
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from rarefind._branches import Broken, Combination
 from rarefind._checks import level_columns
+from rarefind._threads import threads_limited
 from rarefind._typing import Array, ArrayLike, Bools, Floats, Ints, Label
 from rarefind.boosting._base import Part, Rows
 from rarefind.boosting._coding import BLOCK
@@ -351,7 +351,7 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
         if least:
             work = Parallel(n_jobs=min(threads, len(least)), prefer="threads")
             # One thread of matrix products: in any number of them the directions are the same.
-            with threadpool_limits(1, "blas"):
+            with threads_limited(1, "blas"):
                 found = work(delayed(tried)(limit) for limit in least)
             best = max(found, key=lambda pair: pair[1])[0]
         return best.only(judged(best, eliminate=True)[0]) if self.eliminate else best

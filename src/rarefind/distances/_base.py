@@ -12,12 +12,12 @@ from scipy.optimize import minimize
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
 from rarefind._checks import refuse_missing
 from rarefind._labels import choose_positive
 from rarefind._pairs import embed
 from rarefind._sklearn_compat import CallbackSupportMixin
+from rarefind._threads import threads_limited
 from rarefind._typing import ArrayLike, Bools, Floats, Ints, Label, Table
 
 
@@ -178,8 +178,8 @@ def few_threads(X: Floats, n_jobs: int | None) -> AbstractContextManager[Any]:
     A descent makes many products; on small ones threads wait for each other longer than they work.
     """
     if n_jobs is not None:
-        return threadpool_limits(effective_n_jobs(n_jobs))
-    return threadpool_limits(1) if X.size < 200_000 else nullcontext()
+        return threads_limited(effective_n_jobs(n_jobs))
+    return threads_limited(1) if X.size < 200_000 else nullcontext()
 
 
 def principal_axes(X: Floats, n_components: int) -> Floats:

@@ -8,9 +8,9 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
-from threadpoolctl import ThreadpoolController
 
 from rarefind._numba import kernel
+from rarefind._threads import threads_limited
 from rarefind._typing import Array, Floats, Ints
 
 # Distances are computed in blocks of this many cells; pairs are kept up to about 128 MB.
@@ -78,7 +78,6 @@ class Impostors:
         self._parts = _shares(codes[anchors], self._others)
         self._jobs = min(effective_n_jobs(-1 if n_jobs is None else n_jobs), len(self._parts))
         self._found: _Found | None = None
-        self._threads = ThreadpoolController()
 
     def push(self, components: Floats) -> tuple[float, Floats]:
         """Sum the hinges under the map L; half their gradient in the places of the rows."""
@@ -108,7 +107,7 @@ class Impostors:
         if self._jobs == 1:
             return [task() for task in tasks]
         # The threads are ours, not those of the matrix products.
-        with self._threads.limit(limits=1):
+        with threads_limited(1):
             found: list[_T] = Parallel(n_jobs=self._jobs, prefer="threads")(
                 delayed(task)() for task in tasks
             )

@@ -13,8 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
+from rarefind._threads import threads_limited
 from rarefind._typing import ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.distances._base import MahalanobisTransformer, components_of
 from rarefind.distances._few_positives import TripletProblem
@@ -190,7 +190,7 @@ class MLFP(MahalanobisTransformer):
         X, positive, _ = self._start_binary_fit(X, y, self.pos_label)
         full = self.matrix == "full"
         # Threads of small matrix products go on waiting for more, and take the cores of the sums.
-        with threadpool_limits(1):
+        with threads_limited(1):
             problem = self._problem(X, positive)
             found = problem.solve(
                 self.mu,

@@ -11,9 +11,9 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
-from threadpoolctl import threadpool_limits
 
 from rarefind._pairs import embed, nearest_squared
+from rarefind._threads import threads_limited
 from rarefind._typing import Bools, Floats, Ints, Label
 from rarefind.distances import LMNN
 from rarefind.neighbors._baseline import SurroundingsClassifier
@@ -290,7 +290,7 @@ class _Rounds(NamedTuple):
 def _settle(rounds: _Rounds, X: Floats, first: list[Ints], points: list[Floats]) -> list[_Space]:
     learned: dict[bytes, Floats] = {}
     # On so few rows threads cost more than they give, and could change the last digits.
-    with threadpool_limits(1):
+    with threads_limited(1):
         return [
             rounds.settle(x, [f[i][f[i] >= 0] for f in first], points, learned)
             for i, x in enumerate(X)
