@@ -1,0 +1,75 @@
+"""What the parts of a study gave, in a Parquet file that grows while it runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+import rarefind
+from rarefind._files import written_whole
+from rarefind.studies._study import Part, Row, Study
+
+_KEY = ["dataset", "run", "what"]
+_KINDS: dict[str, Any] = {
+    **dict.fromkeys(["study", "dataset", "what", "method", "measure", "params", "version"], str),
+    "protocol": "int64",
+    "quick": bool,
+    "run": "int64",
+    "k": "int64",
+    "value": float,
+    "seconds": float,
+}
+
+
+class Results:
+    """All values of one study; a part is there with all its values, or not at all."""
+
+    def __init__(self, study: Study, folder: Path, quick: bool = False) -> None:
+        self._study, self._quick = study, quick
+        self.path = folder / f"{study.name}{'-quick' if quick else ''}.parquet"
+        self._parts: list[pd.DataFrame] = []
+        if self.path.exists():
+            self._parts.append(self._kept())
+
+    def _kept(self) -> pd.DataFrame:
+        """What the file holds of this protocol; of another one nothing can be used."""
+        try:
+            found = pd.read_parquet(self.path)
+        except (OSError, ValueError):
+            raise ValueError(
+                f"{self.path} is no file of results: move it away to begin anew."
+            ) from None
+        if set(found.columns) != set(_KINDS):
+            raise ValueError(f"{self.path} is no file of results: move it away to begin anew.")
+        return found[found["protocol"] == self._study.protocol]
+
+    def table(self) -> pd.DataFrame:
+        """Every value, one a row."""
+        if not self._parts:
+            return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in _KINDS.items()})
+        return pd.concat(self._parts, ignore_index=True)
+
+    def done(self) -> set[Part]:
+        """The parts that need not be run again."""
+        keys = self.table()[_KEY].drop_duplicates()
+        return {Part(str(d), int(r), str(w)) for d, r, w in keys.itertuples(index=False)}
+
+    def add(self, part: Part, rows: list[Row]) -> None:
+        """Take in what a part gave."""
+        table = pd.DataFrame([{**part._asdict(), **row._asdict()} for row in rows])
+        table = table.assign(
+            study=self._study.name,
+            protocol=self._study.protocol,
+            quick=self._quick,
+            version=rarefind.__version__,
+        )
+        self._parts.append(table.astype(_KINDS)[list(_KINDS)])
+
+    def write(self) -> None:
+        """Write the file anew, whole."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        table = self.table().sort_values(_KEY, kind="stable", ignore_index=True)
+        with written_whole(self.path) as part:
+            table.to_parquet(part, index=False)

@@ -1,0 +1,72 @@
+"""What a study is: parts that can be run one by one, and a report on what they gave."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from rarefind.studies._report import Report
+    from rarefind.studies._sets import Sets
+
+
+class Part(NamedTuple):
+    """The smallest piece of a study that is run at once, and kept when it is done."""
+
+    dataset: str
+    run: int
+    #: What else tells it from others of the set and the run.
+    what: str = ""
+
+
+class Row(NamedTuple):
+    """One measured value."""
+
+    method: str
+    measure: str
+    value: float
+    k: int = 0
+    #: Parameters as JSON: those that were given, and those that were chosen.
+    params: str = "{}"
+    #: Seconds that it took to tune, fit and predict.
+    seconds: float = float("nan")
+
+
+class Study(ABC):
+    """A published experiment: its parts, how one is run, and what the report says."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    #: The source, with its tables and figures.
+    source: ClassVar[str]
+    #: Repetitions of the published protocol.
+    runs: ClassVar[int]
+    #: To be raised whenever the same part would give other values.
+    protocol: ClassVar[int] = 1
+    #: Sets of the paper that nobody else has.
+    private: ClassVar[tuple[str, ...]] = ()
+
+    @abstractmethod
+    def parts(self, sets: Sets, runs: int, quick: bool) -> list[Part]:
+        """All parts; of a quick study few and small ones."""
+
+    @abstractmethod
+    def run(self, part: Part, sets: Sets, quick: bool) -> list[Row]:
+        """Run one part, in one process and one thread; the same part gives the same values."""
+
+    @abstractmethod
+    def report(self, found: pd.DataFrame, quick: bool) -> Report:
+        """What the values of the parts done so far say.
+
+        ``found`` has the columns ``dataset``, ``run``, ``what`` of the parts and those of the rows.
+        """
+
+    def available(self, names: list[str], sets: Sets) -> list[str]:
+        """Those of the names whose data is at hand."""
+        return [name for name in names if sets.has(name)]
+
+    def describe(self) -> dict[str, Any]:
+        """The study in a line."""
+        return {"name": self.name, "title": self.title, "source": self.source, "runs": self.runs}

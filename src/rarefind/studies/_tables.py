@@ -1,0 +1,167 @@
+"""Values beside the published ones: differences, means, ranks, wins and Wilcoxon's test."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.stats import wilcoxon
+
+# Two values as near as this are equal: published ones have three digits.
+_EQUAL = 5e-4
+
+
+class Beside(NamedTuple):
+    """Our means over the runs beside the published values, of one measure and one k.
+
+    All tables have a row a set and a column a method; a value that is not known is NaN.
+    """
+
+    ours: pd.DataFrame
+    sd: pd.DataFrame
+    published: pd.DataFrame
+    runs: pd.DataFrame
+
+    @property
+    def shared(self) -> list[str]:
+        """Sets with our values and published ones."""
+        return [name for name in self.ours.index if name in self.published.index]
+
+    def means(self) -> pd.DataFrame:
+        """A line a method: our mean, the published one over the same sets, and their difference."""
+        lines = []
+        for method in self.ours.columns:
+            if method in self.published.columns:
+                both = pd.DataFrame(
+                    {
+                        "ours": self.ours[method].reindex(self.shared),
+                        "published": self.published[method].reindex(self.shared),
+                    }
+                ).dropna()
+            else:
+                both = pd.DataFrame({"ours": self.ours[method], "published": np.nan})
+            lines.append(
+                {
+                    "method": method,
+                    "sets": len(both),
+                    "published": both["published"].mean(),
+                    "ours": both["ours"].mean(),
+                    "difference": (both["ours"] - both["published"]).mean(),
+                }
+            )
+        return pd.DataFrame(lines)
+
+    def standing(self, best: str | None = None, larger_is_better: bool = True) -> pd.DataFrame:
+        """A line a method, by the sets that all methods were run on.
+
+        Columns are the mean over the sets, the mean rank, the sets on which the method is (also)
+        the best and, where ``best`` is named, how often that one is ahead and behind, with the
+        chance of as much by luck (Wilcoxon, two-sided).
+        """
+        whole = self.ours.dropna()
+        signed = whole if larger_is_better else -whole
+        ranks = signed.round(9).rank(axis=1, ascending=False)
+        top = signed.ge(signed.max(axis=1) - 1e-9, axis=0)
+        lines = pd.DataFrame(
+            {
+                "mean": whole.mean(),
+                "mean rank": ranks.mean(),
+                "first on": top.sum().astype(int),
+            }
+        )
+        if best is not None:
+            against = [compare(signed[best], signed[m]) for m in whole.columns]
+            lines[f"{best} ahead"] = [a.ahead for a in against]
+            lines["behind"] = [a.behind for a in against]
+            lines["Wilcoxon p"] = [a.p for a in against]
+        return lines.rename_axis("method").reset_index()
+
+    def listed(self, methods: list[str], digits: int = 3) -> pd.DataFrame:
+        """A line a set: of each method the published value and ours ± sd, and their difference."""
+        lines = []
+        for name in self.ours.index:
+            line = {"set": name, "runs": int(self.runs.loc[name].max())}
+            for method in methods:
+                told = _at(self.published, name, method)
+                own, sd = _at(self.ours, name, method), _at(self.sd, name, method)
+                line[f"{method}, published"] = _said(told, digits)
+                spread = "" if np.isnan(sd) else f" ± {sd:.{digits}f}"
+                line[f"{method}, ours"] = _said(own, digits) + (spread if own == own else "")
+                line["difference" if len(methods) == 1 else f"{method}, difference"] = _said(
+                    own - told, digits, sign=True
+                )
+            lines.append(line)
+        return pd.DataFrame(lines)
+
+
+class Against(NamedTuple):
+    """How two methods stand on the same sets."""
+
+    ahead: int
+    behind: int
+    p: float
+
+
+def compare(one: pd.Series[float], other: pd.Series[float]) -> Against:
+    """Sets on which one is ahead of another and behind it, and the chance of that by luck."""
+    gap = (one - other).dropna()
+    ahead, behind = int((gap > _EQUAL).sum()), int((gap < -_EQUAL).sum())
+    p = float(wilcoxon(gap).pvalue) if (gap.abs() > 0).any() else float("nan")
+    return Against(ahead, behind, p)
+
+
+def beside(
+    found: pd.DataFrame,
+    published: pd.DataFrame,
+    measure: str,
+    k: int = 0,
+    names: dict[str, str] | None = None,
+) -> Beside:
+    """Results and published figures of one measure and one k.
+
+    ``names`` holds the published names of our methods; those it lacks are called the same. Sets are
+    in the order of the published table, others after them.
+    """
+    own = found[(found["measure"] == measure) & (found["k"] == k)]
+    told = published[(published["metric"] == measure) & (published["k"] == k)]
+    renamed = {theirs: ours for ours, theirs in (names or {}).items()}
+    told = told.assign(method=told["method"].replace(renamed))
+    order = [*dict.fromkeys(told["dataset"]), *sorted(set(own["dataset"]) - set(told["dataset"]))]
+    methods = list(dict.fromkeys(own["method"]))
+    rows = [name for name in order if name in set(own["dataset"])]
+
+    def by(values: Any) -> pd.DataFrame:
+        table = own.pivot_table(index="dataset", columns="method", values="value", aggfunc=values)
+        return table.reindex(index=rows, columns=methods)
+
+    theirs = told.pivot_table(index="dataset", columns="method", values="value")
+    return Beside(by("mean"), by("std"), theirs.reindex(index=order), by("count"))
+
+
+def rounded(table: pd.DataFrame, digits: int = 3) -> pd.DataFrame:
+    """A table as it is shown."""
+    shown = table.copy()
+    for name in shown.columns:
+        if pd.api.types.is_float_dtype(shown[name]):
+            signed = str(name).endswith("difference")
+            shown[name] = [_said(float(v), digits, sign=signed) for v in shown[name]]
+    return shown
+
+
+def _at(table: pd.DataFrame, row: str, column: str) -> float:
+    if row not in table.index or column not in table.columns:
+        return float("nan")
+    value: Any = table.at[row, column]
+    return float(value)
+
+
+def _said(value: float, digits: int, sign: bool = False) -> str:
+    if np.isnan(value):
+        return "–"
+    return f"{value:{'+' if sign else ''}.{digits}f}"
+
+
+def means_of(table: pd.DataFrame) -> dict[str, float]:
+    """The mean of each column."""
+    return {str(name): float(table[name].mean()) for name in table.columns}
