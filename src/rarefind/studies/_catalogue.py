@@ -11,6 +11,16 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "gamma-knn": "_gamma_knn",
+    "local-gamma": "_local_gamma",
+    "mlfp": "_mlfp",
+    "me2": "_me2",
+    "metaap": "_metaap",
+    "sgbap": "_sgbap",
+    "nlb": "_nlb",
+    "onlb": "_onlb",
+    "sampling": "_sampling",
+    "ap-fbeta": "_ap_fbeta",
+    "projections": "_projections",
 }
 
 #: The studies there are.
