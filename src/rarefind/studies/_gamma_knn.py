@@ -62,7 +62,7 @@ class GammaKNN(Study):
         names += sorted(set(published("002", "II")["dataset"]) - set(names))
         names = ["ecoli3", "glass4"] if quick else self.available(names, sets)
         ks = ("k=1", "k=3")
-        found = [Part(name, run, k) for name in names for run in range(runs) for k in ks]
+        found = [Part(name, run, k) for run in range(runs) for name in names for k in ks]
         if sets.has("balance") and not quick:
             found += [Part("balance", run, _IMBALANCE) for run in range(runs)]
         return found
