@@ -10,7 +10,7 @@ else
 endif
 PY := $(BIN)/python
 
-.PHONY: demo test coverage check bench docs test-lowest clean
+.PHONY: demo test coverage check bench bench-all docs test-lowest clean
 
 demo: $(VENV)/.run
 	$(PY) -m rarefind demo
@@ -29,7 +29,12 @@ check: $(VENV)/.dev
 	$(PY) -m mypy
 	$(BIN)/lint-imports
 
+# rarefind beside its peers, written to docs/scoreboard.md; DATA is a folder of more sets.
 bench: $(VENV)/.bench
+	$(PY) benchmarks/scoreboard.py $(if $(DATA),--data $(DATA))
+
+# Every other figure of the docs, written to benchmarks/results/: hours.
+bench-all: bench
 	$(PY) benchmarks/gamma_knn.py
 	$(PY) benchmarks/neighbors.py
 	$(PY) benchmarks/me2.py

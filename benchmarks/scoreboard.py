@@ -1,0 +1,390 @@
+"""The scoreboard: rarefind's estimators and AutoClassifier beside what people use today.
+
+python benchmarks/scoreboard.py --data ../shared/data            # what is left of it, then the page
+python benchmarks/scoreboard.py --only quality --most 40          # the first 40 sets only
+python benchmarks/scoreboard.py --only speed
+python benchmarks/scoreboard.py --quick                           # to see it work
+
+Every value lands in benchmarks/results/scoreboard.parquet, so it can be stopped and goes on where it
+was. The page is docs/scoreboard.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import itertools
+import json
+import time
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from imblearn.ensemble import BalancedRandomForestClassifier, EasyEnsembleClassifier
+from imblearn.over_sampling import SMOTE
+from imblearn.pipeline import make_pipeline
+from lightgbm import LGBMClassifier
+from scipy.stats import friedmanchisquare, studentized_range
+from scoreboard_speed import speed_tables
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
+from xgboost import XGBClassifier, XGBRanker
+
+from rarefind.auto import AutoClassifier
+from rarefind.boosting import NLBClassifier, SGBAPClassifier
+from rarefind.conditions import ConditionClassifier
+from rarefind.data import (
+    list_keel,
+    list_published,
+    simulate_transactions,
+    transaction_features,
+)
+from rarefind.metrics import average_precision, f_beta, pos_at_top, precision_at_k
+from rarefind.neighbors import GammaKNNClassifier, ME2Classifier, MLFPClassifier
+from rarefind.selection import best_threshold
+from rarefind.studies import run_study
+from rarefind.studies._report import Report, write_report
+from rarefind.studies._study import Part, Row, Study
+from rarefind.studies._tables import beside, compare, rounded
+from rarefind.trees import MetaAPClassifier, MetaAPForestClassifier
+
+HERE = Path(__file__).parent
+TRIALS, FOLDS = 12, 3
+PAYMENTS = "payments"
+# Sets with so many positives, and at most such a share of them.
+FEWEST, MOST_SHARE = 15, 0.35
+MEASURES = ("AP", "P@k", "F1", "Pos@Top")
+AUTO, XGB = "AutoClassifier", "XGBoost, tuned"
+
+
+class Ranker(XGBRanker):
+    """XGBoost's rank:map over one list of all rows."""
+
+    def fit(self, X, y):
+        return super().fit(X, y, qid=np.zeros(len(y), dtype=int))
+
+    def score_of(self, X):
+        return self.predict(X)
+
+
+def grid(**values):
+    """All combinations."""
+    return [dict(zip(values, found, strict=True)) for found in itertools.product(*values.values())]
+
+
+def knn(*before):
+    return make_pipeline(StandardScaler(), *before, KNeighborsClassifier())
+
+
+def peers(seed):
+    """What people use today: a model, and the configurations it is tuned over."""
+    trees = {"random_state": seed, "n_jobs": 1}
+    boosted = grid(
+        n_estimators=[100, 300], learning_rate=[0.03, 0.1, 0.3], max_depth=[2, 3, 4, 6, 8]
+    )
+    weighted = [{**each, "scale_pos_weight": w} for each in boosted for w in (1, 10, 100)]
+    return {
+        "k-NN": (knn(), grid(kneighborsclassifier__n_neighbors=[1, 3, 5, 7, 9, 11, 15, 21, 31])),
+        "SMOTE + k-NN": (
+            knn(SMOTE(random_state=seed, k_neighbors=3)),
+            grid(
+                kneighborsclassifier__n_neighbors=[1, 3, 5, 9, 15],
+                smote__sampling_strategy=[1.0, 0.5],
+            ),
+        ),
+        "Balanced random forest": (
+            BalancedRandomForestClassifier(
+                sampling_strategy="all", replacement=True, bootstrap=False, **trees
+            ),
+            grid(n_estimators=[100, 300], min_samples_leaf=[1, 2, 5], max_features=["sqrt", 0.5]),
+        ),
+        "EasyEnsemble": (EasyEnsembleClassifier(**trees), grid(n_estimators=[5, 10, 20])),
+        XGB: (XGBClassifier(**trees), weighted),
+        "LightGBM, tuned": (LGBMClassifier(verbosity=-1, **trees), weighted),
+        "XGBoost rank:map, tuned": (Ranker(objective="rank:map", **trees), boosted),
+        "HistGradientBoosting, tuned": (
+            HistGradientBoostingClassifier(random_state=seed),
+            grid(
+                max_iter=[100, 300],
+                learning_rate=[0.03, 0.1, 0.3],
+                max_depth=[2, 3, 6],
+                class_weight=[None, "balanced"],
+            ),
+        ),
+    }
+
+
+def ours(seed):
+    """rarefind's estimators as they are; two of them tuned as the others are."""
+    given = {"random_state": seed, "n_jobs": 1}
+    return {
+        "γk-NN": (GammaKNNClassifier(**given), True),
+        "MLFP": (MLFPClassifier(max_negatives=500, **given), True),
+        "ME²": (ME2Classifier(**given), True),
+        "MetaAP": (MetaAPClassifier(**given), False),
+        "MetaAPForest": (MetaAPForestClassifier(**given), False),
+        "SGBAP": (SGBAPClassifier(**given), False),
+        "NLB": (NLBClassifier(**given), False),
+        "Conditions": (ConditionClassifier(**given), False),
+    }
+
+
+SGBAP_SPACE = grid(
+    mix=[0.5, 0.8, 1.0], learning_rate=[0.05, 0.1, 0.2], max_depth=[3, 4, 6], subsample=[0.7, 1.0]
+)
+METHODS = [*ours(0), "SGBAP, tuned", AUTO, *peers(0)]
+
+
+class Scoreboard(Study):
+    """All methods on all sets; each part is a method on a split of a set."""
+
+    name, title, source, runs = "scoreboard", "Scoreboard", "rarefind", 2
+
+    def __init__(self, most: int | None = None) -> None:
+        self._most = most
+
+    def parts(self, sets, runs, quick):
+        names = ["glass4", "ecoli3"] if quick else self._names(sets)
+        methods = ["γk-NN", "SGBAP", AUTO, "k-NN", XGB] if quick else METHODS
+        return [Part(n, r, m) for r in range(runs) for n in [*names, PAYMENTS] for m in methods]
+
+    def _names(self, sets):
+        known = set(list_keel()) | set([] if sets.folder is None else list_published(sets.folder))
+        # In an order that has nothing to do with the sets: of a half-done board a fair half is done.
+        order = sorted(known, key=lambda name: hashlib.sha256(name.encode()).digest())
+        fit = []
+        for name in order:
+            y = sets.load(name).y
+            if y.sum() >= FEWEST and y.mean() <= MOST_SHARE and y.size < 20_000:
+                fit.append(name)
+        return fit[: self._most]
+
+    def run(self, part, sets, quick):
+        X, y, test, folds = split(part, sets, quick)
+        start = time.perf_counter()
+        trials = 2 if quick else TRIALS
+        score, decided, chosen = ranked(part.what, X, y, test[0], folds, part.run, trials)
+        taken = time.perf_counter() - start
+        truth = test[1]
+        values = {
+            "AP": average_precision(truth, score),
+            "P@k": precision_at_k(truth, score, int(truth.sum())),
+            "F1": f_beta(truth, decided),
+            "Pos@Top": pos_at_top(truth, score),
+        }
+        params = json.dumps(chosen, default=str)
+        return [Row(part.what, m, float(v), 0, params, taken) for m, v in values.items()]
+
+    def report(self, found, quick):
+        report = Report("Scoreboard", INTRO)
+        told = pd.DataFrame(columns=["dataset", "method", "metric", "k", "value"])
+        public, simulated = found[found["dataset"] != PAYMENTS], found[found["dataset"] == PAYMENTS]
+        tables = {m: beside(public, told, m) for m in MEASURES}
+        report.table("All public sets: mean of each measure", summary(tables))
+        for measure, table in tables.items():
+            standing = table.standing(AUTO).sort_values("mean rank")
+            report.table(f"{measure}: mean rank, and AutoClassifier beside each", rounded(standing))
+        report.text(losses(tables["AP"].ours.dropna()))
+        report.picture(
+            "ranks",
+            "Mean ranks by average precision; methods under one bar differ by less than the "
+            "critical difference (Nemenyi, 5 %).",
+            partial(draw_ranks, tables["AP"].ours.dropna()),
+        )
+        if len(simulated):
+            report.table(
+                "Simulated payments in time order: labels a week late, mean over the seeds",
+                summary({m: beside(simulated, told, m) for m in MEASURES}),
+            )
+        report.table("Average precision, set by set", by_set(tables["AP"].ours))
+        return report
+
+
+def split(part, sets, quick):
+    """Rows to learn from, rows to test, and the folds that everyone tunes on."""
+    if part.dataset == PAYMENTS:
+        return payments(part.run, quick)
+    X, y = sets.load(part.dataset)
+    own, other, labels, truth = train_test_split(
+        X, y, test_size=0.3, stratify=y, random_state=part.run
+    )
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=part.run)
+    return own, labels, (other, truth), list(folds.split(own, labels))
+
+
+def payments(seed, quick):
+    """Payments of 75 days: 50 to learn from, a week whose labels are not known yet, the rest."""
+    customers = 100 if quick else 400
+    table = simulate_transactions(customers, 200, 75, fraud_rate=0.01, random_state=100 + seed)
+    X = transaction_features(table, delay="7D").select_dtypes("number")
+    X = X.drop(columns=["fraud"], errors="ignore").to_numpy(float)
+    X = np.nan_to_num(X, nan=-1.0)  # several peers take no holes
+    y = table["fraud"].to_numpy() == 1
+    day = (table["time"] - table["time"].min()).dt.days.to_numpy()
+    learn, test = np.flatnonzero(day < 50), np.flatnonzero(day >= 57)
+    cut = int(0.7 * learn.size)
+    folds = [(np.arange(cut), np.arange(cut, learn.size))]
+    return X[learn], y[learn], (X[test], y[test]), folds
+
+
+def ranked(name, X, y, rows, folds, seed, trials):
+    """Scores and decisions of the test rows, by a model that was tuned on the folds alone."""
+    if name == AUTO:
+        model = AutoClassifier(
+            budget=float(y.mean()), trials=trials, cv=folds, random_state=seed, n_jobs=1
+        )
+        return *own(model, X, y, rows), {"chosen": list(model.members_)}
+    plain = ours(seed)
+    if name in plain:
+        model, is_scaled = plain[name]
+        if is_scaled:
+            scaler = StandardScaler().fit(X)
+            X, rows = scaler.transform(X), scaler.transform(rows)
+        return *own(model, X, y, rows), {}
+    model, space = (
+        (SGBAPClassifier(random_state=seed, n_jobs=1), SGBAP_SPACE)
+        if name == "SGBAP, tuned"
+        else peers(seed)[name]
+    )
+    rng = np.random.default_rng(seed)
+    tried = [space[i] for i in rng.permutation(len(space))[:trials]]
+    best, chosen, threshold = -1.0, {}, 0.5
+    for given in tried:
+        scores, truth = [], []
+        for train, held in folds:
+            fitted = clone(model).set_params(**given).fit(X[train], y[train])
+            scores.append(score_of(fitted, X[held]))
+            truth.append(y[held])
+        worth = np.mean([average_precision(t, s) for t, s in zip(truth, scores, strict=True)])
+        if worth > best:
+            best, chosen = worth, given
+            together = np.concatenate(truth), np.concatenate(scores)
+            threshold = best_threshold(*together, "f1").threshold
+    score = score_of(clone(model).set_params(**chosen).fit(X, y), rows)
+    return score, score >= threshold, chosen
+
+
+def own(model, X, y, rows):
+    model.fit(X, y)
+    return model.priority(rows), model.predict(rows)
+
+
+def score_of(model, rows):
+    if hasattr(model, "priority"):
+        return model.priority(rows)
+    if hasattr(model, "score_of"):
+        return model.score_of(rows)
+    return model.predict_proba(rows)[:, 1]
+
+
+def summary(tables):
+    """Means of all measures, the best average precision first."""
+    lines = pd.DataFrame({m: table.ours.dropna().mean() for m, table in tables.items()})
+    whole = tables["AP"].ours.dropna()
+    lines["mean rank by AP"] = whole.rank(axis=1, ascending=False).mean()
+    lines = lines.sort_values("AP", ascending=False).rename_axis("method").reset_index()
+    return rounded(lines.assign(sets=len(whole)))
+
+
+def losses(ours):
+    """Where AutoClassifier loses to tuned XGBoost, in a sentence."""
+    if AUTO not in ours or XGB not in ours:
+        return ""
+    gap = (ours[AUTO] - ours[XGB]).sort_values()
+    against = compare(ours[AUTO], ours[XGB])
+    worst = ", ".join(f"{name} ({100 * value:+.1f})" for name, value in gap.head(5).items())
+    return (
+        f"AutoClassifier against tuned XGBoost by average precision: ahead on {against.ahead} sets, "
+        f"behind on {against.behind}, by {100 * gap.mean():+.1f} points on average (Wilcoxon p = "
+        f"{against.p:.2g}). It loses most on {worst}."
+    )
+
+
+def by_set(ours):
+    table = (100 * ours).round(1).rename_axis("set").reset_index()
+    return table.astype(object).where(table.notna(), "–")
+
+
+def draw_ranks(ours, figure):
+    """The picture of critical differences (Demšar)."""
+    ranks = ours.rank(axis=1, ascending=False).mean().sort_values()
+    n, k = ours.shape
+    axes = figure.add_subplot()
+    axes.barh(list(ranks.index)[::-1], ranks.to_numpy()[::-1], color="0.8")
+    axes.set_xlabel("mean rank")
+    if n > 1:
+        width = studentized_range.ppf(0.95, k, np.inf) / np.sqrt(2) * np.sqrt(k * (k + 1) / (6 * n))
+        last = -1
+        for i in range(k):
+            j = int(np.searchsorted(ranks.to_numpy(), ranks.iloc[i] + width, side="right")) - 1
+            if j > max(i, last):
+                last = j
+                x = 0.1 + 0.15 * i
+                axes.plot([x, x], [k - 1 - i, k - 1 - j], color="tab:red", linewidth=3)
+        chance = friedmanchisquare(*(ours[m] for m in ours)).pvalue
+        axes.set_title(f"{n} sets, critical difference {width:.2f}, Friedman p = {chance:.1g}")
+
+
+INTRO = (
+    "rarefind beside what people use today, on data that none of it was made for. Every public set "
+    f"at hand with at least {FEWEST} positives, at most {100 * MOST_SHARE:.0f} % of them and fewer "
+    "than 20,000 rows; splits 70/30. Peers are tuned: "
+    f"{TRIALS} configurations, drawn by chance from a grid, judged by average precision on the same "
+    f"{FOLDS} folds of the training rows; AutoClassifier gets as many evaluations on the same folds. "
+    "rarefind's other estimators are as they are, but for `SGBAP, tuned`. Thresholds for F1 come "
+    "from held-out training rows for all. k of P@k is the number of positives among the test rows. "
+    "A set's value is the mean over its splits; a method must have run on a set for it to count, "
+    "and ranks are over the sets that all methods ran on. Payments are simulated "
+    "(`rarefind.data.simulate_transactions`): 50 days to learn from, a week whose labels are not "
+    "there yet, 18 days to test."
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--runs", type=int)
+    parser.add_argument("--most", type=int, help="the first so many sets")
+    parser.add_argument("--only", choices=["quality", "speed"])
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--jobs", type=int, default=-1)
+    given = parser.parse_args()
+    study = Scoreboard(given.most)
+    results = HERE / "results"
+    if given.only != "quality":
+        tables = speed_tables(quick=given.quick)
+        if not given.quick:
+            pd.DataFrame(tables).to_json(results / "scoreboard_speed.json", orient="records")
+    if given.only == "speed":
+        return
+    found = run_study(
+        study,
+        results,
+        data=given.data,
+        runs=given.runs,
+        quick=given.quick,
+        n_jobs=given.jobs,
+        verbose=1,
+    )
+    report = study.report(found, given.quick)
+    kept = results / "scoreboard_speed.json"
+    if kept.exists() and not given.quick:
+        report.table(SPEED, pd.read_json(kept, dtype=False))
+    folder = results if given.quick else HERE.parent / "docs"
+    name = "scoreboard-quick" if given.quick else "scoreboard"
+    page, _ = write_report(report, name, folder, "make bench", found)
+    print(page.read_text(encoding="utf-8"))
+
+
+SPEED = (
+    "Speed and memory (`python benchmarks/scoreboard.py --only speed`): 30 columns, 1 % positive, "
+    "2 threads; each line in a process of its own, all in one run; ratios are to XGBoost's 100 rounds"
+)
+
+
+if __name__ == "__main__":
+    main()
