@@ -136,7 +136,7 @@ def beside(
         return table.reindex(index=rows, columns=methods)
 
     theirs = told.pivot_table(index="dataset", columns="method", values="value")
-    return Beside(by("mean"), by("std"), theirs.reindex(index=order), by("count"))
+    return Beside(by("mean"), by("std"), theirs, by("count"))
 
 
 def rounded(table: pd.DataFrame, digits: int = 3) -> pd.DataFrame:
