@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from rarefind.studies._report import Claim, Report
-from rarefind.studies._tables import Beside, beside, compare, rounded
+from rarefind.studies._tables import Beside, beside, compare, means_of, rounded
 
 PAYMENTS = "payments"
 MODELS = ("RF", "GB")
@@ -31,6 +31,7 @@ _TABLE = {
 }
 # What figures 2.12 to 2.16 are trained on.
 BALANCED, CALIBRATED = 0.5, 0.02
+_LUCK = 0.05
 
 
 def named(sampling: str, model: str) -> str:
@@ -226,30 +227,31 @@ def _over_shares(found: pd.DataFrame, model: str, measure: str) -> pd.Series[flo
 
 
 def _claims_of_methods(tables: dict[str, Beside]) -> list[Claim]:
-    claims = []
-    for measure in (AP, F1):
-        ours = tables[measure].ours
-        for model in MODELS:
-            names = [named(sampling, model) for sampling in SAMPLED]
-            whole = ours.reindex(columns=[model, *names]).dropna()
-            means = whole.mean()
-            best = str(means[names].idxmax()) if len(whole) else names[0]
-            against = compare(whole[best], whole[model]) if len(whole) else None
-            claims.append(
-                Claim(
-                    f"{model}: no sampling has a higher {measure} than none, with the threshold "
-                    "tuned.",
-                    bool(means[best] <= means[model]) if against else None,
-                    f"{means[model]:.3f} without; the best of the three is {best} with "
-                    f"{means[best]:.3f}, means over payments and public sets"
-                    + (
-                        f"; ahead on {against.ahead} and behind on {against.behind}."
-                        if against
-                        else "."
-                    ),
-                )
-            )
-    return claims
+    return [
+        _none_gains(tables[measure].ours, measure, model)
+        for measure in (AP, F1)
+        for model in MODELS
+    ]
+
+
+def _none_gains(ours: pd.DataFrame, measure: str, model: str) -> Claim:
+    names = [named(sampling, model) for sampling in SAMPLED]
+    whole = ours.reindex(columns=[model, *names]).dropna()
+    statement = f"{model}: no sampling has a higher {measure} than none, with the threshold tuned."
+    if whole.empty:
+        return Claim(statement, None, "No set has all values.")
+    means = means_of(whole)
+    best = max(names, key=means.__getitem__)
+    against = compare(whole[best], whole[model])
+    gains = means[best] > means[model]
+    return Claim(
+        statement,
+        # A gain that may be luck tells neither.
+        None if gains and not against.p < _LUCK else not gains,
+        f"{means[model]:.3f} without; the best of the three is {best} with {means[best]:.3f}, "
+        f"means over payments and public sets; ahead on {against.ahead}, behind on {against.behind}, "
+        f"p = {against.p:.2g}.",
+    )
 
 
 def _claims_of_models(tables: dict[str, Beside]) -> list[Claim]:
