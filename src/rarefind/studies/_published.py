@@ -21,6 +21,8 @@ _OF_ONE_SOURCE = {
     (_ME2, "abalone20"): "abalone-20_vs_8-9-10",
     (_ICTAI, "wine4"): "redwinequality4",
 }
+# Names of lines that are no sets.
+_MEANS = ("mean", "average")
 
 
 @cache
@@ -38,9 +40,19 @@ def published(source: str, table: str) -> pd.DataFrame:
 
     Lines of means over sets are left out: they are computed over the sets at hand.
     """
+    found = _table(source, table)
+    return found[~found["dataset"].isin(_MEANS)].reset_index(drop=True)
+
+
+def published_means(source: str, table: str) -> pd.DataFrame:
+    """The lines of means over sets that a table has: ``method``, ``metric``, ``k``, ``value``."""
+    found = _table(source, table)
+    return found[found["dataset"].isin(_MEANS)].drop(columns="dataset").reset_index(drop=True)
+
+
+def _table(source: str, table: str) -> pd.DataFrame:
     every = _all()
     found = every[(every["source"] == source) & (every["table"] == table)]
     if found.empty:
         raise ValueError(f"No figures of table {table} of source {source} are known.")
-    found = found[~found["dataset"].isin(("mean", "average"))]
-    return found.drop(columns=["source", "table"]).reset_index(drop=True)
+    return found.drop(columns=["source", "table"])
