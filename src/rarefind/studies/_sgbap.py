@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, train_test_split
-from xgboost import XGBClassifier
 
-from rarefind._typing import Bools, Floats, Ints
-from rarefind.boosting import LambdaMARTClassifier, RankBoostClassifier, SGBAPClassifier
+from rarefind._typing import Bools, Floats
 from rarefind.data import simulate_transactions, transaction_features
 from rarefind.metrics import average_precision, pos_at_top, precision_at_k
 from rarefind.studies._published import published
 from rarefind.studies._report import Claim, Report
 from rarefind.studies._sets import Labelled, Sets
+from rarefind.studies._sgbap_methods import EXP, EXP_THEN, METHODS, SIGMOID, SIGMOID_THEN, Grid
 from rarefind.studies._study import Part, Row, Study
 from rarefind.studies._tables import Beside, beside, rounded
 
@@ -29,16 +27,9 @@ PAYMENTS = "simulated payments"
 #: The sets at hand, with the stand-ins.
 SETS = ("pima", "cleveland-0_vs_4", "w8a", PAYMENTS)
 MEASURES = ("AP", "AUCROC", "P@k", "Pos@Top")
-_EXP_THEN, _SIGMOID_THEN = "SGBAP as published", "SGBAP_sig as published"
-_EXP, _SIGMOID = "SGBAP", "SGBAP, sigmoid"
 # Which of our methods stand beside a published one of another name.
-_NAMES = {_EXP_THEN: "SGBAP", _SIGMOID: "SGBAP_sig", _SIGMOID_THEN: "SGBAP_sig"}
+_NAMES = {EXP_THEN: "SGBAP", SIGMOID: "SGBAP_sig", SIGMOID_THEN: "SGBAP_sig"}
 _RIVALS = ("GB-Logistic", "RankBoost", "LambdaMART-AP")
-_FOLDS = 5
-# No more folds are used than hold out so many positives: our estimators do so by themselves.
-_ENOUGH = 300
-_ROUNDS = (10, 25, 50, 100, 200, 300)
-_RATE = 0.1
 # Beyond so many rows one depth is tried, and losses over pairs are left out.
 _LARGE = 20_000
 # Figure 3.5: positives in a hundred rows, the easiest positives taken away until there are so many.
@@ -49,28 +40,13 @@ _LADDER_DEPTH = 4
 _DAYS = 45
 _TRAIN, _TEST = (35, 38), (42, 45)
 _CUSTOMERS = 10_000
+# The defaults of SGBAP were chosen on worlds with smaller seeds.
+_FIRST_WORLD = 100
 _FRAUD_RATE = 0.17  # gives about two frauds in a thousand payments
 _RARE = 0.15
-
-
-class _Grid(NamedTuple):
-    """Depths to choose from, and the most rounds."""
-
-    depths: tuple[int, ...] = (2, 4, 6)
-    rounds: int = 300
-
-
-_FOR_LARGE, _QUICK = _Grid((6,)), _Grid((2,), 10)
-
-
-class _Ranked(NamedTuple):
-    """Scores of the rows asked for, and what was chosen."""
-
-    score: Floats
-    chosen: dict[str, Any]
-
-
-_Method = Callable[[Labelled, Floats, int, _Grid], _Ranked]
+# Fewer runs than these tell nothing of small sets, and gaps of so many published spreads do.
+_RUNS_THAT_TELL, _SPREADS_THAT_TELL = 5, 3.0
+_FOR_LARGE, _QUICK = Grid((6,)), Grid((2,), 10)
 
 
 class SGBAP(Study):
@@ -84,13 +60,13 @@ class SGBAP(Study):
 
     def parts(self, sets: Sets, runs: int, quick: bool) -> list[Part]:
         if quick:
-            return [Part("pima", 0, what) for what in (*_METHODS, _FEWER + _EXP)]
+            return [Part("pima", 0, what) for what in (*METHODS, _FEWER + EXP)]
         names = [*self.available(list(SETS[:-1]), sets), PAYMENTS]
         found = []
         for run in range(runs):
             for name in names:
                 left_out = _PAIRS if name in _MANY_ROWS else ()
-                found += [Part(name, run, method) for method in _METHODS if method not in left_out]
+                found += [Part(name, run, method) for method in METHODS if method not in left_out]
             if "pima" in names:
                 found += [Part("pima", run, _FEWER + method) for method in _ON_LADDER]
         return found
@@ -100,12 +76,12 @@ class SGBAP(Study):
             method, data = part.what.removeprefix(_FEWER), sets.load(part.dataset)
             if quick:
                 return _ladder(data, method, part.run, _LADDER[1::6], _QUICK)
-            return _ladder(data, method, part.run, _LADDER, _Grid((_LADDER_DEPTH,)))
+            return _ladder(data, method, part.run, _LADDER, Grid((_LADDER_DEPTH,)))
         inside, outside, positive = _split(part, sets)
         large = len(inside.y) + len(outside.y) > _LARGE
-        grid = _QUICK if quick else _FOR_LARGE if large else _Grid()
+        grid = _QUICK if quick else _FOR_LARGE if large else Grid()
         start = time.perf_counter()
-        found = _METHODS[part.what](inside, outside.X, part.run, grid)
+        found = METHODS[part.what](inside, outside.X, part.run, grid)
         taken = time.perf_counter() - start
         params = json.dumps({**found.chosen, "positive": positive})
         return [
@@ -119,15 +95,15 @@ class SGBAP(Study):
         report = Report(self.title, _INTRO, why=_WHY)
         report.claims += _claims(found, tables)
         for measure, table in tables.items():
-            methods = [method for method in _METHODS if method in table.ours.columns]
+            methods = [method for method in METHODS if method in table.ours.columns]
             report.table(
                 f"{measure}: published, ours ± sd and the difference", _long(table, methods)
             )
             whole = table._replace(ours=table.ours[[m for m in methods if m not in _PAIRS]])
-            if len(whole.ours.dropna()) and _EXP in whole.ours:
+            if len(whole.ours.dropna()) and EXP in whole.ours:
                 report.table(
                     f"{measure}: ranks over the sets that all were run on",
-                    rounded(whole.standing(_EXP)),
+                    rounded(whole.standing(EXP)),
                 )
         report.picture(
             "measures", "Table 3.3 again: our means, set by set.", partial(_draw_measures, tables)
@@ -157,7 +133,11 @@ def _split(part: Part, sets: Sets) -> tuple[Labelled, Labelled, float]:
 
 def _payments(run: int) -> tuple[Labelled, Labelled, float]:
     table = simulate_transactions(
-        _CUSTOMERS, 2 * _CUSTOMERS, days=_DAYS, fraud_rate=_FRAUD_RATE, random_state=run
+        _CUSTOMERS,
+        2 * _CUSTOMERS,
+        days=_DAYS,
+        fraud_rate=_FRAUD_RATE,
+        random_state=_FIRST_WORLD + run,
     )
     X = transaction_features(table).to_numpy(dtype=float)
     y = table["fraud"].to_numpy() == 1
@@ -176,86 +156,14 @@ def _measured(truth: Bools, score: Floats) -> dict[str, float]:
     }
 
 
-def _folds(seed: int) -> StratifiedKFold:
-    return StratifiedKFold(_FOLDS, shuffle=True, random_state=seed)
-
-
-def _logistic(inside: Labelled, rows: Floats, seed: int, grid: _Grid) -> _Ranked:
-    """XGBoost as it is, its depth and number of trees chosen by the folds."""
-
-    def fitted(depth: int, trees: int, X: Floats, y: Bools) -> Any:
-        model = XGBClassifier(
-            n_estimators=trees, max_depth=depth, learning_rate=_RATE, random_state=seed, n_jobs=1
-        )
-        return model.fit(X, y.astype(int))
-
-    rounds = [number for number in _ROUNDS if number <= grid.rounds]
-    worth = np.zeros((len(grid.depths), len(rounds)))
-    for train, held in _enough(inside, seed):
-        for line, depth in enumerate(grid.depths):
-            model = fitted(depth, rounds[-1], inside.X[train], inside.y[train])
-            for place, number in enumerate(rounds):
-                score = model.predict(
-                    inside.X[held], output_margin=True, iteration_range=(0, number)
-                )
-                worth[line, place] += average_precision(inside.y[held], score)
-    line, place = divmod(int(worth.argmax()), len(rounds))
-    depth, number = grid.depths[line], rounds[place]
-    model = fitted(depth, number, inside.X, inside.y)
-    score = np.asarray(model.predict(rows, output_margin=True), dtype=float)
-    return _Ranked(score, {"depth": depth, "rounds": number})
-
-
-def _enough(inside: Labelled, seed: int) -> list[tuple[Ints, Ints]]:
-    """The folds, no more than it takes to hold out enough positives."""
-    chosen, held_out = [], 0
-    for train, held in _folds(seed).split(inside.X, inside.y):
-        if held_out < _ENOUGH:
-            chosen.append((train, held))
-            held_out += int(inside.y[held].sum())
-    return chosen
-
-
-def _boosted(
-    make: Callable[..., Any], inside: Labelled, rows: Floats, seed: int, grid: _Grid
-) -> _Ranked:
-    """One of our estimators, its depth chosen by the folds that its rounds are chosen by."""
-    models = [
-        make(
-            max_depth=depth,
-            n_estimators=grid.rounds,
-            learning_rate=_RATE,
-            cv=_folds(seed),
-            threshold=None,
-            pos_label=True,
-            random_state=seed,
-            n_jobs=1,
-        ).fit(inside.X, inside.y)
-        for depth in grid.depths
-    ]
-    best = max(models, key=lambda model: float(model.validation_curve_.max()))
-    chosen = {"depth": int(best.max_depth), "rounds": int(best.n_rounds_)}
-    return _Ranked(best.priority(rows), chosen)
-
-
-_METHODS: dict[str, _Method] = {
-    "GB-Logistic": _logistic,
-    "RankBoost": partial(_boosted, RankBoostClassifier),
-    "LambdaMART-AP": partial(_boosted, LambdaMARTClassifier),
-    _EXP_THEN: partial(_boosted, partial(SGBAPClassifier, mix=0.0)),
-    _SIGMOID_THEN: partial(_boosted, partial(SGBAPClassifier, surrogate="sigmoid", mix=0.0)),
-    _EXP: partial(_boosted, SGBAPClassifier),
-    "SGBAP, log": partial(_boosted, partial(SGBAPClassifier, surrogate="log")),
-    _SIGMOID: partial(_boosted, partial(SGBAPClassifier, surrogate="sigmoid")),
-}
-_PAIRS = ("LambdaMART-AP", _SIGMOID_THEN, _SIGMOID)
+_PAIRS = ("LambdaMART-AP", SIGMOID_THEN, SIGMOID)
 _MANY_ROWS = ("w8a", PAYMENTS)
-_ON_LADDER = (*_RIVALS, _EXP_THEN, _SIGMOID_THEN, _EXP)
+_ON_LADDER = (*_RIVALS, EXP_THEN, SIGMOID_THEN, EXP)
 _LADDER_MEASURES = ("AP with fewer positives", "P@k with fewer positives")
 
 
 def _ladder(
-    data: Labelled, method: str, seed: int, shares: tuple[int, ...], grid: _Grid
+    data: Labelled, method: str, seed: int, shares: tuple[int, ...], grid: Grid
 ) -> list[Row]:
     """Rank all rows by thirds, take the easiest positives away, and again."""
     rows, rank = [], np.zeros(len(data.y))
@@ -277,13 +185,13 @@ def _without_easiest(data: Labelled, rank: Floats, share: float) -> Labelled:
     return Labelled(np.delete(data.X, gone, axis=0), np.delete(data.y, gone))
 
 
-def _by_thirds(data: Labelled, method: str, seed: int, grid: _Grid) -> tuple[Floats, Floats]:
+def _by_thirds(data: Labelled, method: str, seed: int, grid: Grid) -> tuple[Floats, Floats]:
     """The place of each row in the ranking of its third, from 0 to 1; and mean AP and P@k."""
     rank, values = np.empty(len(data.y)), []
     thirds = StratifiedKFold(3, shuffle=True, random_state=seed)
     for train, held in thirds.split(data.X, data.y):
         inside = Labelled(data.X[train], data.y[train])
-        score = _METHODS[method](inside, data.X[held], seed, grid).score
+        score = METHODS[method](inside, data.X[held], seed, grid).score
         rank[held] = (-score).argsort(kind="stable").argsort() / held.size
         found = _measured(data.y[held], score)
         values.append([found["AP"], found["P@k"]])
@@ -304,7 +212,7 @@ def _told() -> pd.DataFrame:
 def _ordered(table: Beside) -> Beside:
     """The sets in our order, the methods in theirs."""
     names = [name for name in SETS if name in table.ours.index]
-    methods = [method for method in _METHODS if method in table.ours.columns]
+    methods = [method for method in METHODS if method in table.ours.columns]
     ours, sd, runs = (
         t.reindex(index=names, columns=methods) for t in (table.ours, table.sd, table.runs)
     )
@@ -332,13 +240,28 @@ def _positive(found: pd.DataFrame) -> dict[str, float]:
 
 
 def _claims(found: pd.DataFrame, tables: dict[str, Beside]) -> list[Claim]:
-    rare = [name for name, share in _positive(found).items() if share < _RARE]
-    claims = [
+    reached = [
         _reaches(tables["AP"], name, method)
         for name in ("pima", "w8a")
-        for method in (_EXP_THEN, _EXP)
+        for method in (EXP_THEN, EXP)
     ]
-    for method in (_EXP_THEN, _EXP):
+    compared = _comparisons(found, tables)
+    if found["run"].nunique() < _RUNS_THAT_TELL:
+        compared = [_too_early(claim) for claim in compared]
+    return [*reached, *compared]
+
+
+def _too_early(claim: Claim) -> Claim:
+    return claim._replace(
+        holds=None, shown=f"Fewer than {_RUNS_THAT_TELL} runs so far. {claim.shown}"
+    )
+
+
+def _comparisons(found: pd.DataFrame, tables: dict[str, Beside]) -> list[Claim]:
+    """What is said of methods beside each other."""
+    rare = [name for name, share in _positive(found).items() if share < _RARE]
+    claims = []
+    for method in (EXP_THEN, EXP):
         claims += [
             _is_first(tables[measure].ours, measure, method, rare)
             for measure in ("AP", "Pos@Top", "P@k")
@@ -349,20 +272,26 @@ def _claims(found: pd.DataFrame, tables: dict[str, Beside]) -> list[Claim]:
     return claims
 
 
-_PAIRS_OF_FORMS = ((_EXP_THEN, _SIGMOID_THEN), (_EXP, _SIGMOID))
+_PAIRS_OF_FORMS = ((EXP_THEN, SIGMOID_THEN), (EXP, SIGMOID))
 
 
 def _reaches(table: Beside, name: str, method: str) -> Claim:
     own, told = _value(table.ours, name, method), _value(table.published, name, method)
-    sd = _value(table.sd, name, method)
-    spread = "" if np.isnan(sd) else f" ± {sd:.3f}"
+    runs, spread = _value(table.runs, name, method), _published_spread(name, method)
+    tells = runs >= _RUNS_THAT_TELL or abs(own - told) > _SPREADS_THAT_TELL * spread
     return Claim(
         f"On {name} the AP of {method} is at least the published one.",
-        None if np.isnan(own - told) else own >= told,
+        own >= told if tells else None,
         f"It was not run; published is {told:.3f}."
         if np.isnan(own)
-        else f"Ours is {own:.3f}{spread}, published {told:.3f}.",
+        else f"Ours is {own:.3f} ({runs:.0f} runs), published {told:.3f} ± {spread:.3f}.",
     )
+
+
+def _published_spread(name: str, method: str) -> float:
+    told = _told()
+    own = told[(told["dataset"] == name) & (told["method"] == method) & (told["metric"] == "AP")]
+    return float(own["sd"].mean())
 
 
 def _value(table: pd.DataFrame, name: str, method: str) -> float:
@@ -488,8 +417,22 @@ _INTRO = (
     "did not end in time in the thesis either. “As published” is the surrogate alone; SGBAP, its "
     "log and its sigmoid form without these words have the logistic loss mixed in, as is the "
     "default here. For figure 3.5 each run ranks all rows of pima by thirds, and so takes its own "
-    "easiest positives away, where the thesis takes the mean rank of 30 runs; depth 4 only."
+    "easiest positives away, where the thesis takes the mean rank of 30 runs; depth 4 only.\n\n"
+    "What SGBAP mixes in, its batches and the like were chosen once for this library, on public "
+    "sets, pima and w8a perhaps among them, and on made-up payments of other worlds. So on public "
+    "sets the forms that are not “as published” have an advantage that cannot be put in numbers."
 )
-_WHY = "TODO"
+_WHY = (
+    "The published value of SGBAP on w8a is far from reached. Ours has other trees: XGBoost's, "
+    "with second derivatives, where the thesis fits regression trees to the gradient and searches "
+    "the step; and its grid is not known. To see what matters, nine settings of rate, sharpness, "
+    "start, depth, least weight of a leaf and mix were tried on the first split of w8a and looked "
+    "at on its test rows. So they explain only, and no setting of this study was chosen by them: "
+    "deeper trees with lighter leaves raised the surrogate alone a lot and the mixed form a "
+    "little, a start from the logistic loss raised it too, rate and sharpness hardly mattered, "
+    "and none came to the published value. What makes up the rest is not known. The ladder of "
+    "figure 3.5 ends near chance for all: with the easiest positives gone, those left look like "
+    "negatives."
+)
 
 STUDY = SGBAP()
