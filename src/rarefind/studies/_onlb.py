@@ -39,6 +39,7 @@ _QUICK = ("pima", "digits")
 _SPACES, _HIDDEN, _NETS, _PASSES = 100, (2, 500), 20, 3
 # Error rates are those of rows as they are: none is learned again.
 _PLAIN: dict[str, Any] = {"threshold": None, "positive_memory": 0, "n_jobs": 1}
+_ON_POKER = "On poker ONLB errs at most half as often as the best linear method."
 _NAMES = {
     "one net": "Base learner",
     "AdaBoost.OL": "Adaboost.OL",
@@ -233,8 +234,13 @@ def _all_methods(table: Beside) -> Beside:
 
 def _means(table: Beside, digits: int) -> pd.DataFrame:
     """Means over the sets of the published table."""
-    own = table._replace(ours=table.ours.loc[table.shared])
-    return rounded(own.means(), digits)
+    return rounded(table._replace(ours=table.ours.loc[_of_table(table)]).means(), digits)
+
+
+def _of_table(table: Beside) -> list[str]:
+    """The sets of the published table that are at hand."""
+    known = table.published.dropna(how="all").index
+    return [name for name in table.ours.index if name in known]
 
 
 def _is_first(errors: Beside) -> Claim:
@@ -264,7 +270,7 @@ def _as_published(errors: Beside) -> Claim:
 
 
 def _nowhere_worse(errors: Beside) -> Claim:
-    ours = errors.ours.loc[errors.shared, _ONLB].dropna()
+    ours = errors.ours.loc[_of_table(errors), _ONLB].dropna()
     theirs = errors.published[_ONLB].reindex(ours.index)
     worse = ours.index[ours > theirs]
     named = "; ".join(f"{n}: {ours[n]:.4f}, published {theirs[n]:.4f}" for n in worse)
@@ -276,14 +282,11 @@ def _nowhere_worse(errors: Beside) -> Claim:
 
 
 def _learns_poker(errors: Beside) -> Claim:
-    own = errors.ours.reindex([_POKER]).loc[_POKER]
-    best = float(own[_PEERS].min())
-    known = bool(own[[_ONLB, *_PEERS]].notna().all())
-    return Claim(
-        "On poker ONLB errs at most half as often as the best linear method.",
-        bool(own[_ONLB] <= best / 2) if known else None,
-        f"Errors are {own[_ONLB]:.4f} and {best:.4f}." if known else "Poker was not run.",
-    )
+    own = errors.ours.reindex([_POKER]).dropna()
+    if own.empty:
+        return Claim(_ON_POKER, None, "It was not run.")
+    error, best = float(own[_ONLB].iloc[0]), float(own[_PEERS].min(axis=1).iloc[0])
+    return Claim(_ON_POKER, error <= best / 2, f"Errors are {error:.4f} and {best:.4f}.")
 
 
 def _needs_fewer(nets: Beside) -> Claim:
@@ -318,16 +321,17 @@ def _spaces_differ(found: pd.DataFrame) -> list[Claim]:
     weak, strong = (found[found["method"] == f"{hidden} units"] for hidden in _HIDDEN)
     alike = [float(t.loc[t["measure"] == "correlation", "value"].mean()) for t in (weak, strong)]
     used = [_share_used(t) for t in (weak, strong)]
-    known = bool(np.isfinite([*alike, *used]).all())
+    if not np.isfinite([*alike, *used]).all():
+        return []
     return [
         Claim(
             "Representations are less correlated with nets of 2 units than with nets of 500.",
-            alike[0] < alike[1] if known else None,
+            alike[0] < alike[1],
             f"The mean size of a correlation is {alike[0]:.2f} and {alike[1]:.2f}.",
         ),
         Claim(
             "With nets of 2 units all representations add to the score, with nets of 500 few do.",
-            used[0] > 0.9 and used[1] < 0.5 if known else None,
+            used[0] > 0.9 and used[1] < 0.5,
             "The share that adds at least a tenth of what the mean one adds is "
             f"{used[0]:.2f} and {used[1]:.2f}.",
         ),
