@@ -31,7 +31,10 @@ _TABLE = {
 }
 # What figures 2.12 to 2.16 are trained on.
 BALANCED, CALIBRATED = 0.5, 0.02
+# A difference that has a larger chance of coming by luck is not judged.
 _LUCK = 0.05
+# With fewer no test of two methods on the same runs could tell.
+_FEWEST_RUNS = 6
 
 
 def named(sampling: str, model: str) -> str:
@@ -70,8 +73,8 @@ def filled(report: Report, found: pd.DataFrame) -> Report:
 
 
 def _judged(found: pd.DataFrame, claims: list[Claim]) -> list[Claim]:
-    """Claims on payments; a single run of them, with tens of frauds to judge on, cannot tell."""
-    if found.loc[found["dataset"] == PAYMENTS, "run"].nunique() > 1:
+    """Claims on payments; few runs of them, each with tens of frauds to judge on, cannot tell."""
+    if found.loc[found["dataset"] == PAYMENTS, "run"].nunique() >= _FEWEST_RUNS:
         return claims
     return [claim._replace(holds=None) for claim in claims]
 
@@ -86,13 +89,9 @@ def _add_pictures(report: Report, found: pd.DataFrame) -> None:
         )
     report.picture(
         "shares",
-        "Figure 2.17 again: undersampling to different shares of positives, payments.",
-        partial(_draw_shares, found, MEASURES),
-    )
-    report.picture(
-        "default",
-        "Figure 2.18 again: F1 at the threshold 0.5, and at the one tuned on held-out rows.",
-        partial(_draw_shares, found, (DEFAULT, F1)),
+        "Figures 2.17 and 2.18 again: undersampling to different shares of positives, payments. F1 "
+        "is at the threshold tuned on held-out rows, and at 0.5.",
+        partial(_draw_shares, found, (*MEASURES, DEFAULT)),
     )
 
 
@@ -245,14 +244,14 @@ def _none_gains(ours: pd.DataFrame, measure: str, model: str) -> Claim:
     means = means_of(whole)
     best = max(names, key=means.__getitem__)
     against = compare(whole[best], whole[model])
-    gains = means[best] > means[model]
+    # The best of several is picked after the fact: its test counts for all of them.
+    p = min(1.0, len(names) * against.p)
     return Claim(
         statement,
-        # A gain that may be luck tells neither.
-        None if gains and not against.p < _LUCK else not gains,
+        means[best] <= means[model] if p < _LUCK else None,
         f"{means[model]:.3f} without; the best of the three is {best} with {means[best]:.3f}, "
         f"means over payments and public sets; ahead on {against.ahead} and behind on "
-        f"{against.behind}, p = {against.p:.2g}.",
+        f"{against.behind}, p = {p:.2g} for the best of three.",
     )
 
 
@@ -330,4 +329,5 @@ def _draw_shares(found: pd.DataFrame, measures: tuple[str, ...], figure: Any) ->
             plain = _mean(found, model, measure)
             axes.axhline(plain, color=f"C{i}", linestyle=":", label=f"{model}, {PLAIN}")
         axes.set(title=measure, xlabel="share of positives", xscale="log", xlim=(0.0015, 0.7))
+        axes.minorticks_off()
     axes.legend(fontsize="small")
