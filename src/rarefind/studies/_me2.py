@@ -431,8 +431,8 @@ _WHY = (
     "has the highest mean F1 of the three forms, and γk-NN, which learns no shape, a higher one. "
     "Test parts of the four most imbalanced sets hold five to a dozen positives: see the spread "
     "over the splits before taking an order for certain. Times depend on how many settings are "
-    "tried, a dozen for ME² and nine for the SVM with a kernel, and on the programs: the linear SVM "
-    "takes hundreds of times as long as a tree in the paper and about as long here."
+    "tried, a dozen for ME² and nine for the SVM with a kernel, and on the programs: the linear "
+    "SVM takes hundreds of times as long as a tree in the paper and about as long here."
 )
 
 STUDY = ME2Study()
