@@ -77,7 +77,7 @@ class MLFPStudy(Study):
 
     def report(self, found: pd.DataFrame, quick: bool) -> Report:
         tables = {k: _table(found, k) for k in _KS}
-        missed = _missed(found)
+        missed = _missed(found).reindex(tables[3].ours.index).dropna()
         report = Report(self.title, _INTRO, why=_WHY)
         for k, table in tables.items():
             report.claims += [_at_least_published(table, method, k) for method in (_THESIS, _EXACT)]
@@ -277,8 +277,8 @@ def _table(found: pd.DataFrame, k: int) -> Beside:
 
 def _missed(found: pd.DataFrame) -> pd.DataFrame:
     own = found[(found["measure"] == _MISSED) & (found["k"] == 3)]
-    shares = own.pivot_table(index="dataset", columns="method", values="value", sort=False)
-    return 100 * shares.reindex(columns=["k-NN", _THESIS, _FREE]).dropna()
+    shares = own.pivot_table(index="dataset", columns="method", values="value")
+    return 100 * shares.reindex(columns=["k-NN", _THESIS, _FREE])
 
 
 def _at_least_published(table: Beside, method: str, k: int) -> Claim:
@@ -373,7 +373,7 @@ _INTRO = (
     "the thesis: five folds where it takes ten, with settings compared by F1 on the pooled "
     "held-out rows; and far fewer settings, always the same and spread evenly: 16 of MLFP's μ and "
     "c and 8 of ImbML's (thesis: 400 calls of a Bayesian search), 3 of LMNN's μ, with 50 steps, "
-    "and 20 of GMML's t (thesis: 20). IML stands at its defaults and is run on sets of up to 300 "
+    "and 21 of GMML's t (thesis: 20). IML stands at its defaults and is run on sets of up to 300 "
     "training rows only. MLFP is learned from at most 300 rows of a class, over all triplets, and "
     "its μ is searched in units that follow the imbalance. Ties between a positive and a negative "
     "go to the positive, for every method. MLFP stands twice: by the rule of the thesis, where the "
@@ -386,11 +386,15 @@ _WHY = (
     "the threshold does not: with λ_max ≤ 1 it brings all positives closer, as γ < 1 does, and a "
     "weight for each column beyond that has to be learned from a few dozen positives. The thesis "
     "compares MLFP only with distances that treat both classes alike and have no such threshold. "
-    "Without the constraint, more positives move away than come closer, which is what the thesis "
-    "says of it. Published values of single sets differ from ours in both directions by more than "
-    "their spread: the splits are not known, and two of the abalone sets have so few positives "
-    "that hardly any method finds one. So means over the same sets are compared. Rivals at or "
-    "below their published means, if any, are tuned over far fewer settings here than there."
+    "The constraint leaves many sets as they are: on some it is not reached, on others the chosen "
+    "μ keeps M near the identity with and without it, and a test part with a handful of positives "
+    "shows no small change, the less the fewer the splits; where the two differ, the constraint "
+    "mostly saves positives. ITML is not tuned and draws its similar pairs mostly among "
+    "negatives; it need not beat plain k-NN. ImbML is tuned over far fewer settings here than in "
+    "the thesis, and its λ is in other units than the authors'. Published values of single sets "
+    "differ from ours in both directions by more than their spread: the splits are not known, and "
+    "two of the abalone sets have so few positives that hardly any method finds one. So means over "
+    "the same sets are compared; differences of a few thousandths are within what the splits do."
 )
 
 STUDY = MLFPStudy()
