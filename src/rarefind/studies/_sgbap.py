@@ -94,6 +94,7 @@ class SGBAP(Study):
         tables = {measure: _ordered(beside(found, told, measure)) for measure in MEASURES}
         report = Report(self.title, _INTRO, why=_WHY)
         report.claims += _claims(found, tables)
+        tables = {measure: table for measure, table in tables.items() if len(table.ours)}
         for measure, table in tables.items():
             methods = [method for method in METHODS if method in table.ours.columns]
             report.table(
@@ -105,9 +106,12 @@ class SGBAP(Study):
                     f"{measure}: ranks over the sets that all were run on",
                     rounded(whole.standing(EXP)),
                 )
-        report.picture(
-            "measures", "Table 3.3 again: our means, set by set.", partial(_draw_measures, tables)
-        )
+        if tables:
+            report.picture(
+                "measures",
+                "Table 3.3 again: our means, set by set.",
+                partial(_draw_measures, tables),
+            )
         if (found["measure"] == _LADDER_MEASURES[0]).any():
             report.picture(
                 "fewer",
@@ -381,7 +385,7 @@ def _draw_measures(tables: dict[str, Beside], figure: Any) -> None:
             axes.bar(at, table.ours[method], width, label=method)
         axes.set_xticks(range(len(table.ours)), list(table.ours.index), fontsize="x-small")
         axes.set(title=measure)
-    figure.axes[-1].legend(fontsize="xx-small")
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=4)
 
 
 def _draw_ladder(found: pd.DataFrame, figure: Any) -> None:
