@@ -35,12 +35,11 @@ def list_studies(as_json: options.AsJson = False) -> None:
     if as_json:
         typer.echo(json.dumps(found, indent=2))
         return
-    from rarefind.cli._tables import add_row, console_of, new_table
-
-    table = new_table("study", "what", "source", "runs")
+    width = max(len(name) for name in STUDY_NAMES) + 2
     for each in found:
-        add_row(table, each["name"], each["title"], each["source"], str(each["runs"]))
-    console_of().print(table)
+        runs = "1 run" if each["runs"] == 1 else f"{each['runs']} runs"
+        typer.echo(f"{each['name']:<{width}}{each['title']}")
+        typer.echo(f"{'':<{width}}{each['source']}; {runs}")
 
 
 @app.command(epilog="Example: rarefind study run gamma-knn --quick")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import os
 import platform
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -102,7 +103,8 @@ def _markdown(report: Report, name: str, command: str, rests_on: str) -> str:
     if report.claims:
         lines += ["## What holds and what does not", ""]
         for claim in report.claims:
-            lines.append(f"- **{claim.verdict}:** {claim.statement} {claim.shown}")
+            shown = re.sub(r"[+-]?\bnan\b", "–", claim.shown)  # what is not known
+            lines.append(f"- **{claim.verdict}:** {claim.statement} {shown}")
         lines.append("")
     if report.why:
         lines += [report.why, ""]
