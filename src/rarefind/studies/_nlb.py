@@ -83,7 +83,7 @@ class NLB(Study):
             return _on_toy(part.run)
         data = sets.load(part.dataset)
         inside, outside = _split(data, part.run)
-        depths, trees = ((1, 3), 16) if quick else (_DEPTHS, _TREES)
+        depths, trees = ((1, 3), 8) if quick else (_DEPTHS, _TREES)
         rows = []
         for method in _METHODS:
             rows += _measured(method, depths, trees, inside, outside, part.run)

@@ -24,7 +24,7 @@ from rarefind.studies._study import Part, Row, Study
 from rarefind.studies._tables import Beside, beside, compare, rounded
 
 _INSURER = "insurer, made up"
-_ROWS, _QUICK_ROWS = 30_000, 800
+_ROWS, _QUICK_ROWS = 30_000, 600
 _HOT = "one-hot"
 _BEST = "one-hot+weighted-PCA"
 #: Our names, those of table 4.2 where it has them: whether levels are one-hot, and the directions.
@@ -43,6 +43,10 @@ _WHOLE, _SIMPLE = "all branches", "conditions"
 # Of table 4.3: F1 of the test part, which the file of published values has of the conditions only.
 _PUBLISHED_WHOLE = 0.9763
 _LONGEST = 40
+#: Gaps between methods are small: fewer runs cannot tell, neither for a claim nor against it.
+_FEWEST_RUNS = 3
+# Table 4.2 is of the validation part; what holds must hold on both.
+_PARTS = {"validation": "F1", "test": "F1 test"}
 _DEPTHS = (3, 6)
 _RATE = 0.1
 _TREES = 300
@@ -99,7 +103,7 @@ class Projections(Study):
 
     def parts(self, sets: Sets, runs: int, quick: bool) -> list[Part]:
         names = ["ecoli3"] if quick else self.available(list(_SETS), sets)
-        methods = ("none", _HOT, _BEST) if quick else tuple(_METHODS)
+        methods = ("none", _BEST) if quick else tuple(_METHODS)
         of_sets = ("none", "weighted-PCA") if quick else _OF_SETS
         found = []
         for run in range(runs):
@@ -139,12 +143,13 @@ class Projections(Study):
         names = ["F1", "F1 test", "precision", "recall", "AP test", "variables", "leaves"]
         ours = ours.reindex(index=[*_METHODS, _WHOLE, _SIMPLE], columns=[*names, "conditions"])
         on_sets = {m: _on_sets(others, m) for m in ("F1 test", "AP test")}
+        runs = _runs(insurer, list(_METHODS))
         report = Report(self.title, _INTRO, why=_WHY)
         report.claims += [
-            _same_order(ours, told),
-            _weighted_is_best(ours),
-            _directions_help(ours),
-            _one_hot_helps(ours),
+            _same_order(ours, told, runs),
+            _weighted_is_best(ours, runs),
+            _directions_help(ours, runs),
+            _one_hot_helps(ours, runs),
             _fewer_leaves(ours, told),
             _few_conditions(insurer),
             *(_helps_on_sets(table, m) for m, table in on_sets.items()),
@@ -326,55 +331,76 @@ def _as_4_3(insurer: pd.DataFrame) -> pd.DataFrame:
     return rounded(lines)
 
 
-def _same_order(ours: pd.DataFrame, told: pd.DataFrame) -> Claim:
+def _verdict(holds: bool, runs: int) -> bool | None:
+    """Whether something holds, where there are runs enough to tell."""
+    return holds if runs >= _FEWEST_RUNS else None
+
+
+def _runs(found: pd.DataFrame, methods: list[str]) -> int:
+    """Runs that all of these methods have."""
+    counts = found.groupby("method")["run"].nunique().reindex(methods).fillna(0)
+    return int(counts.min())
+
+
+def _same_order(ours: pd.DataFrame, told: pd.DataFrame, runs: int) -> Claim:
     """The steps of the published order by F1."""
-    order = told["F1"].sort_values().index
-    own = ours["F1 test"].reindex(order)
+    order = list(told["F1"].sort_values().index)
     steps = list(pairwise(order))
-    down = [f"{b} is not above {a}" for a, b in steps if own[b] <= own[a]]
+    down = {
+        part: [f"{b} is not above {a}" for a, b in steps if ours[f1][b] <= ours[f1][a]]
+        for part, f1 in _PARTS.items()
+    }
     return Claim(
         f"By F1 the order is that of table 4.2: {', '.join(order)}.",
-        not down if own.notna().all() else None,
-        f"On our test part {len(down)} of {len(steps)} steps are not upwards"
-        + (f": {'; '.join(down)}." if down else "."),
+        _verdict(not any(down.values()), runs),
+        " ".join(
+            f"On the {part} part {len(steps) - len(steps_down)} of {len(steps)} steps are upwards"
+            + (f" ({'; '.join(steps_down)})." if steps_down else ".")
+            for part, steps_down in down.items()
+        )
+        if ours.loc[order, list(_PARTS.values())].notna().all(axis=None)
+        else "Not all of them were run.",
     )
 
 
-def _weighted_is_best(ours: pd.DataFrame) -> Claim:
-    own = ours.loc[list(_METHODS), "F1 test"].dropna()
-    others = own.drop([_BEST, "weighted-PCA"], errors="ignore")
-    whole = len(own) == len(_METHODS)
+def _weighted_is_best(ours: pd.DataFrame, runs: int) -> Claim:
+    first, shown = [], []
+    for part, f1 in _PARTS.items():
+        own = ours.loc[list(_METHODS), f1].dropna()
+        others = own.drop([_BEST, "weighted-PCA"], errors="ignore")
+        first.append(bool(own.get(_BEST, np.nan) > others.max()))
+        listed = ", ".join(f"{name} {value:.3f}" for name, value in own.items())
+        shown.append(f"On the {part} part: {listed}.")
     return Claim(
-        "One-hot levels with weighted PCA have the highest F1.",
-        bool(own[_BEST] > others.max()) if whole else None,
-        "On the test part: " + ", ".join(f"{n} {v:.3f}" for n, v in own.items()) + ".",
+        "Of the methods of table 4.2, one-hot levels with weighted PCA have the highest F1.",
+        _verdict(all(first), runs),
+        " ".join(shown),
     )
 
 
-def _gains(statement: str, ours: pd.DataFrame, pairs: dict[str, str]) -> Claim:
+def _gains(statement: str, ours: pd.DataFrame, pairs: dict[str, str], runs: int) -> Claim:
     """What a method's F1 is above that of the one it builds on."""
-    f1 = ours["F1 test"]
-    gains = {name: float(f1[name] - f1[base]) for name, base in pairs.items()}
-    shown = [f"{name} {gain:+.3f}" for name, gain in gains.items() if np.isfinite(gain)]
-    return Claim(
-        statement,
-        all(gain > 0 for gain in gains.values()) if len(shown) == len(pairs) else None,
-        f"Gains on the test part: {', '.join(shown) or 'none known'}.",
-    )
+    holds, shown = [], []
+    for part, f1 in _PARTS.items():
+        gains = {name: float(ours[f1][name] - ours[f1][base]) for name, base in pairs.items()}
+        holds += [gain > 0 for gain in gains.values()]
+        known = [f"{name} {gain:+.3f}" for name, gain in gains.items() if np.isfinite(gain)]
+        shown.append(f"Gains on the {part} part: {', '.join(known) or 'none known'}.")
+    return Claim(statement, _verdict(all(holds), runs), " ".join(shown))
 
 
-def _directions_help(ours: pd.DataFrame) -> Claim:
+def _directions_help(ours: pd.DataFrame, runs: int) -> Claim:
     pairs = {
         name: _HOT if hot else "none"
         for name, (hot, directions) in _METHODS.items()
         if directions != "none"
     }
-    return _gains("Directions raise F1, of whatever kind, one-hot or not.", ours, pairs)
+    return _gains("Directions raise F1, of whatever kind, one-hot or not.", ours, pairs, runs)
 
 
-def _one_hot_helps(ours: pd.DataFrame) -> Claim:
+def _one_hot_helps(ours: pd.DataFrame, runs: int) -> Claim:
     pairs = {_HOT: "none", "one-hot+RCA": "RCA", "one-hot+PCA": "PCA"}
-    return _gains("One-hot levels raise F1 beside levels as numbers.", ours, pairs)
+    return _gains("One-hot levels raise F1 beside levels as numbers.", ours, pairs, runs)
 
 
 def _fewer_leaves(ours: pd.DataFrame, told: pd.DataFrame) -> Claim:
@@ -398,7 +424,7 @@ def _few_conditions(insurer: pd.DataFrame) -> Claim:
     theirs = told["F1 test"] / _PUBLISHED_WHOLE
     return Claim(
         f"Some {told['conditions']:.0f} conditions keep the F1 of all branches, to 1 %.",
-        kept >= 0.99 if known else None,
+        _verdict(kept >= 0.99, _runs(insurer, [_WHOLE, _SIMPLE])) if known else None,
         f"{number:.0f} conditions of at most {_LONGEST} keep {kept:.1%} (published {theirs:.1%}).",
     )
 
@@ -408,9 +434,11 @@ def _helps_on_sets(table: Beside, measure: str) -> Claim:
     against = compare(both["weighted-PCA"], both["none"])
     own, plain = both["weighted-PCA"].mean(), both["none"].mean()
     said = measure.removesuffix(" test")
+    counts = table.runs.loc[both.index, ["weighted-PCA", "none"]].to_numpy()
+    runs = int(counts.min()) if counts.size else 0
     return Claim(
-        f"On public sets weighted PCA raises the mean {said}.",
-        bool(own > plain) if len(both) else None,
+        f"On public sets weighted PCA raises the mean {said}, and on more sets than it lowers it.",
+        _verdict(bool(own > plain and against.ahead > against.behind), runs),
         f"{own:.3f} and {plain:.3f} without directions; ahead on {against.ahead} and behind on "
         f"{against.behind} of {len(both)} sets (p = {against.p:.2g}).",
     )
@@ -450,12 +478,27 @@ _INTRO = (
     "each run has a table of its own where the thesis has one. As there: 60 % to learn from, 20 % "
     "to stop, to drop columns, and to choose depth and threshold by, 20 % to test on; levels are "
     "numbers or one-hot, directions are made of the 19 numbers. Table 4.2 has F1 of the "
-    "validation part; ours of the test part stands beside it, and claims go by that. Depth is 3 "
+    "validation part, by which models were chosen; ours of the test part stands beside it. A "
+    "claim holds if it holds on both, and with fewer than three runs it is left open. Depth is 3 "
     "or 6, and the rate stays at 0.1: the thesis tunes both over values that it does not give. "
     "Columns are dropped three in ten at a time, by ranking, where the thesis drops one. For "
     "table 4.3 the ensemble has depth 3, and it and the conditions learn from 80 %. Since nobody "
     "else can have the insurer's table, the same is run on ten sets of KEEL with mostly numbers."
 )
-_WHY = ""
+_WHY = (
+    "**Values** are not those of the thesis, most of all where it has directions, and say nothing "
+    "of the insurer's table: ours has a tenth of the rows, and a model that knew how it is made "
+    "would have an F1 of 0.99. Whether more rows would bring the gaps of the thesis was not "
+    "tried. **Order.** The gaps between methods are as small as those between the validation and "
+    "the test part of one model, so that the two parts disagree on which is first. **One-hot "
+    "levels.** The made-up lapses ask in part for ranges of level numbers, which levels as "
+    "numbers can cut at once; that may be why one-hot coding helps less here. **Leaves.** The "
+    "larger depth was chosen throughout, and rounds went on to near the most that are allowed, so "
+    "leaves count the trees that we allow rather than what directions spare. The thesis stopped "
+    "after 100 to 140 rounds. **Conditions.** The longest list that is allowed was needed, of an "
+    "ensemble of depth 3 that is itself behind the deeper ones of table 4.2. **Public sets.** "
+    "Gaps between kinds of directions are small beside those between sets, as Wilcoxon's test "
+    "shows."
+)
 
 STUDY = Projections()
