@@ -28,10 +28,10 @@ def test_a_kernel_does_not_take_on_the_options_of_its_caller():
 def test_what_was_never_compiled_is_known(tmp_path):
     """In a new installation nothing is; after a first call it is, also in another process."""
     script = (
-        "import numpy as np, rarefind.data\n"
+        "import numpy as np\n"
         "from rarefind._numba import awaits_compiling\n"
-        "print(awaits_compiling('rarefind.data'), awaits_compiling('rarefind.nothing'))\n"
         "from rarefind.data import PositiveAwareBinner\n"
+        "print(awaits_compiling('rarefind.data'), awaits_compiling('rarefind.nothing'))\n"
         "x = np.arange(20.0)[:, None]\n"
         "PositiveAwareBinner().fit(x, x[:, 0] > 15).transform(x)\n"
         "print(awaits_compiling('rarefind.data'))"
