@@ -67,12 +67,13 @@ def _called(model: TableModel, data: Path, name: str) -> pd.DataFrame:
     """All rows with that name; texts are compared, as they stand in the file."""
     import pandas as pd
 
+    from rarefind.cli._steps import followed
     from rarefind.data import read_chunks
 
     if model.id is None:
         raise ValueError("The model knows no column with names of rows: use --row.")
     parts = []
-    for chunk in read_chunks(data, like=model.types_):
+    for chunk in followed(read_chunks(data, like=model.types_), data):
         if model.id not in chunk.columns:
             raise ValueError(f"{data} has no column {model.id!r}, which names the rows: use --row.")
         own = chunk[model.id]
@@ -87,10 +88,11 @@ def _called(model: TableModel, data: Path, name: str) -> pd.DataFrame:
 
 
 def _numbered(model: TableModel, data: Path, number: int) -> pd.DataFrame:
+    from rarefind.cli._steps import followed
     from rarefind.data import read_chunks
 
     rows = 0
-    for chunk in read_chunks(data, like=model.types_):
+    for chunk in followed(read_chunks(data, like=model.types_), data):
         if rows <= number < rows + len(chunk):
             return chunk.loc[[number]]
         rows += len(chunk)
