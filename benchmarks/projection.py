@@ -33,22 +33,10 @@ from rarefind.data import load_keel
 from rarefind.metrics import average_precision, f_beta
 from rarefind.selection import best_threshold
 from rarefind.studies._insurance import NUMBERS, STUDY_SEEDS, TEXTS, coded, insurance, one_hot
+from rarefind.studies._projections import SETS
 
 THREADS = 2
 DIRECTIONS = ("none", "rca", "pca", "weighted-pca")
-# KEEL sets of mostly numbers with at least 30 positives, chosen before any score was seen on them.
-SETS = [
-    "abalone-17_vs_7-8-9-10",
-    "abalone9-18",
-    "ecoli3",
-    "page-blocks0",
-    "segment0",
-    "vehicle3",
-    "vowel0",
-    "winequality-red-4",
-    "yeast3",
-    "yeast4",
-]
 SPLITS = 5  # of conditions.py
 SET_SPLITS = 3
 QUICK = {"rows": 3_000, "seeds": 2, "sets": SETS[1:3], "splits": 2, "sizes": [2_000, 6_000]}

@@ -48,6 +48,7 @@ from rarefind.metrics import average_precision, f_beta, pos_at_top, precision_at
 from rarefind.neighbors import GammaKNNClassifier, ME2Classifier, MLFPClassifier
 from rarefind.selection import best_threshold
 from rarefind.studies import Results, run_study
+from rarefind.studies._catalogue import About
 from rarefind.studies._report import Report, write_report
 from rarefind.studies._study import Part, Row, Study
 from rarefind.studies._tables import beside, compare, rounded
@@ -143,7 +144,7 @@ METHODS = [*ours(0), "SGBAP, tuned", AUTO, *peers(0)]
 class Scoreboard(Study):
     """All methods on all sets; each part is a method on a split of a set."""
 
-    name, title, source, runs = "scoreboard", "Scoreboard", "rarefind", 2
+    about = About("scoreboard", "Scoreboard", "rarefind", 2)
 
     def __init__(self, most: int | None = None) -> None:
         self._most = most
@@ -181,7 +182,7 @@ class Scoreboard(Study):
         return [Row(part.what, m, float(v), 0, params, taken) for m, v in values.items()]
 
     def report(self, found, quick):
-        report = Report("Scoreboard", INTRO)
+        report = Report(self.title, INTRO)
         told = pd.DataFrame(columns=["dataset", "method", "metric", "k", "value"])
         report.text(progress(found, quick))
         public, simulated = found[found["dataset"] != PAYMENTS], found[found["dataset"] == PAYMENTS]

@@ -284,6 +284,27 @@ def test_on_a_large_table_one_booster_sees_many_rows_first(monkeypatch):
     assert 0 < model.predict(new).sum() < 120
 
 
+def test_control_c_while_a_hasty_model_is_taken_further_keeps_it(monkeypatch):
+    X, y = rows(4000)
+    monkeypatch.setattr(_search, "_LARGE", 1)
+    monkeypatch.setattr(_search, "_BROAD_FIRST", 500)
+    monkeypatch.setattr(_search, "_BROADER", 2)
+    monkeypatch.setattr(_search.Search, "_climb", lambda self, steps: None)
+    plain, calls = _search.Search._broaden, []
+
+    def broaden(self, contender, end):
+        calls.append(contender.name)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        plain(self, contender, end)
+
+    monkeypatch.setattr(_search.Search, "_broaden", broaden)
+    with pytest.warns(UserWarning, match="fitted was xgboost to 3200"):
+        model = AutoClassifier(time_limit="5m", random_state=0, n_jobs=1).fit(X, y)
+    assert calls == ["xgboost", "xgboost"]
+    assert model.interrupted_
+
+
 def test_a_hasty_model_gives_way_to_a_thorough_one(monkeypatch):
     X, y = rows(4000)
     monkeypatch.setattr(_search, "_LARGE", 1)

@@ -8,6 +8,7 @@ import pytest
 
 from rarefind.studies import Results, run_study
 from rarefind.studies import _published as published_figures
+from rarefind.studies._catalogue import About
 from rarefind.studies._gamma_knn import STUDY as GAMMA_KNN
 from rarefind.studies._published import published
 from rarefind.studies._report import Claim, Report, write_report
@@ -19,7 +20,7 @@ from rarefind.studies._tables import beside, compare, rounded
 class Toy(Study):
     """Two sets, two methods, a value a run."""
 
-    name, title, source, runs = "toy", "A toy", "nobody", 3
+    about = About("toy", "A toy", "nobody", 3)
 
     def __init__(self, stops_at=None):
         self.ran = []

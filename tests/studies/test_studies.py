@@ -36,9 +36,9 @@ def test_the_whole_study_runs_each_set_before_any_again(name):
     assert len(set(parts)) == len(parts)
     runs = [part.run for part in parts]
     assert max(runs) <= 1
-    assert study.runs >= 1
-    assert study.title
-    assert study.source
+    assert study.about.runs >= 1
+    assert study.about.title
+    assert study.about.source
 
 
 def test_an_unknown_study_is_answered_with_the_nearest():

@@ -263,10 +263,16 @@ class Search:
 
     def widen(self, contender: Contender) -> None:
         """Fit a candidate to as many more rows as there is time for, where not to all."""
+        try:
+            if contender.largest()[1].is_broad:
+                self._broaden(contender, self.clock.last)
+            else:
+                self._widen(contender)
+        except KeyboardInterrupt:
+            self.interrupted = True
+
+    def _widen(self, contender: Contender) -> None:
         fold, before = contender.largest()
-        if before.is_broad:
-            self._broaden(contender, self.clock.last)
-            return
         size = self.folds[fold].train.size
         while size > _WORTH_MORE_ROWS * before.size:
             end = self.clock.last - self._scoring - self._cannot_stop(size)
@@ -279,9 +285,6 @@ class Search:
         try:
             found = self._tried_until(end, contender, fold, size, self._threads(size))
         except OutOfTimeError:
-            return
-        except KeyboardInterrupt:
-            self.interrupted = True
             return
         if isinstance(found, Judged) and found.verdict.worth >= before.verdict.worth:
             self._take(contender, fold, found)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from rarefind.cli import _options as options
-
-if TYPE_CHECKING:
-    from rarefind.studies import Study
 
 app = typer.Typer(
     help="Run the published experiments, with the published figures beside ours.",
@@ -29,17 +26,16 @@ _FOLDER = Path("studies")
 @app.command("list", epilog="Example: rarefind study list")
 def list_studies(as_json: options.AsJson = False) -> None:
     """List the studies."""
-    from rarefind.studies import STUDY_NAMES, get_study
+    from rarefind.studies._catalogue import STUDIES
 
-    found = [get_study(name).describe() for name in STUDY_NAMES]
     if as_json:
-        typer.echo(json.dumps(found, indent=2))
+        typer.echo(json.dumps([about._asdict() for about in STUDIES.values()], indent=2))
         return
-    width = max(len(name) for name in STUDY_NAMES) + 2
-    for each in found:
-        runs = "1 run" if each["runs"] == 1 else f"{each['runs']} runs"
-        typer.echo(f"{each['name']:<{width}}{each['title']}")
-        typer.echo(f"{'':<{width}}{each['source']}; {runs}")
+    width = max(map(len, STUDIES)) + 2
+    for name, about in STUDIES.items():
+        runs = "1 run" if about.runs == 1 else f"{about.runs} runs"
+        typer.echo(f"{name:<{width}}{about.title}")
+        typer.echo(f"{'':<{width}}{about.source}; {runs}")
 
 
 @app.command(epilog="Example: rarefind study run gamma-knn --quick")
@@ -95,10 +91,10 @@ def show(
     """Show the report of a study that was run."""
     from rarefind.studies import Results, get_study
 
-    study = get_study(name)
-    page = output / f"{name}{'-quick' if quick else ''}.md"
+    results = Results(get_study(name), output, quick)
+    page = results.path.with_suffix(".md")
     if as_json:
-        typer.echo(_values(study, output, quick))
+        typer.echo(results.table().to_json(orient="records"))
         return
     if not page.exists():
         raise ValueError(f"There is no {page}: run the study first, `rarefind study run {name}`.")
@@ -107,14 +103,8 @@ def show(
     from rarefind.cli._tables import console_of
 
     console_of().print(Markdown(page.read_text(encoding="utf-8")))
-    done = len(Results(study, output, quick).done())
-    typer.echo(f"{done:,} parts are done, all their values are in {page.with_suffix('.parquet')}.")
-
-
-def _values(study: Study, output: Path, quick: bool) -> str:
-    from rarefind.studies import Results
-
-    return str(Results(study, output, quick).table().to_json(orient="records"))
+    done = len(results.done())
+    typer.echo(f"{done:,} parts are done, all their values are in {results.path}.")
 
 
 def _command(name: str, data: Path | None, runs: int | None, quick: bool, output: Path) -> str:

@@ -14,6 +14,7 @@ from scipy.stats import pearsonr, spearmanr
 from rarefind._typing import Bools, Floats
 from rarefind.metrics import average_precision, f_beta
 from rarefind.selection import best_threshold
+from rarefind.studies._catalogue import STUDIES
 from rarefind.studies._report import Claim, Report
 from rarefind.studies._sets import Sets
 from rarefind.studies._study import Part, Row, Study
@@ -45,10 +46,7 @@ _FEWEST = 20
 class APBesideFBeta(Study):
     """Appendix A of the thesis of 2019."""
 
-    name = "ap-fbeta"
-    title = "Average precision and the best F-measure of simulated scores"
-    source = "Frery 2019, appendix A: table A.1, figures A.1–A.3"
-    runs = 1
+    about = STUDIES["ap-fbeta"]
 
     def parts(self, sets: Sets, runs: int, quick: bool) -> list[Part]:
         if quick:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from imblearn.over_sampling import SMOTE
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import MinMaxScaler
 
@@ -26,9 +26,10 @@ from rarefind.neighbors import (
     GammaKNNClassifier,
     KRNNClassifier,
 )
+from rarefind.studies._catalogue import STUDIES
 from rarefind.studies._published import published
 from rarefind.studies._report import Claim, Report
-from rarefind.studies._sets import Labelled, Sets
+from rarefind.studies._sets import Labelled, Sets, split
 from rarefind.studies._study import Part, Row, Study
 from rarefind.studies._tables import beside, compare, means_of, rounded
 
@@ -51,11 +52,7 @@ _Predict = Callable[[Labelled, Floats, str], tuple[Bools, _Chosen]]
 class GammaKNN(Study):
     """Chapter 2 of the thesis of 2022."""
 
-    name = "gamma-knn"
-    title = "γk-NN: a scale for the distances to positives"
-    source = "Viola 2022, tables 2.6–2.9 and figures 2.4–2.8; Viola and others 2019, table II"
-    runs = 5
-    private = ("dgfip",)
+    about = STUDIES["gamma-knn"]
 
     def parts(self, sets: Sets, runs: int, quick: bool) -> list[Part]:
         names = list(dict.fromkeys(published("000", "2.6")["dataset"]))
@@ -69,7 +66,7 @@ class GammaKNN(Study):
 
     def run(self, part: Part, sets: Sets, quick: bool) -> list[Row]:
         data = sets.load(part.dataset)
-        inside, outside = split(data, part.run)
+        inside, outside = split(data, part.run, scaler=MinMaxScaler((-1, 1)))
         if part.what == _IMBALANCE:
             return _imbalance(inside, part.run)
         k = int(part.what[2:])
@@ -144,15 +141,6 @@ class GammaKNN(Study):
                 partial(_draw_imbalance, found),
             )
         return report
-
-
-def split(data: Labelled, run: int) -> tuple[Labelled, Labelled]:
-    """A split 80/20 with as many positives in both, columns scaled to [-1, 1]."""
-    own, other, y, truth = train_test_split(
-        data.X, data.y, test_size=0.2, stratify=data.y, random_state=run
-    )
-    scaler = MinMaxScaler((-1, 1)).fit(own)
-    return Labelled(scaler.transform(own), y), Labelled(scaler.transform(other), truth)
 
 
 def value_of(measure: str, truth: Bools, decided: Bools) -> float:

@@ -12,13 +12,15 @@ import numpy as np
 import pandas as pd
 from sklearn.cluster import KMeans
 from sklearn.model_selection import StratifiedKFold
+from sklearn.preprocessing import MinMaxScaler
 
 from rarefind._typing import Bools, Floats, Ints
 from rarefind.neighbors import GammaKNNClassifier, LocalGammaKNNClassifier
-from rarefind.studies._gamma_knn import MEASURES, split, value_of
+from rarefind.studies._catalogue import STUDIES
+from rarefind.studies._gamma_knn import MEASURES, value_of
 from rarefind.studies._published import published
 from rarefind.studies._report import Claim, Report
-from rarefind.studies._sets import Labelled, Sets
+from rarefind.studies._sets import Labelled, Sets, split
 from rarefind.studies._study import Part, Row, Study
 from rarefind.studies._tables import Beside, beside, compare, rounded
 
@@ -47,10 +49,7 @@ _Predict = Callable[[Labelled, Floats, str], tuple[Bools, _Chosen]]
 class LocalGamma(Study):
     """Section 2.5.4 of the thesis of 2022."""
 
-    name = "local-gamma"
-    title = "Local γk-NN: a scale for each region"
-    source = "Viola 2022, sections 2.4.4 and 2.5.4, figures 2.11–2.14"
-    runs = 5
+    about = STUDIES["local-gamma"]
 
     def parts(self, sets: Sets, runs: int, quick: bool) -> list[Part]:
         names = list(dict.fromkeys(published("000", "2.6")["dataset"]))
@@ -59,7 +58,7 @@ class LocalGamma(Study):
         return [Part(name, run, m) for run in range(runs) for name in names for m in measures]
 
     def run(self, part: Part, sets: Sets, quick: bool) -> list[Row]:
-        inside, outside = split(sets.load(part.dataset), part.run)
+        inside, outside = split(sets.load(part.dataset), part.run, scaler=MinMaxScaler((-1, 1)))
         measure = MEASURES[part.what]
         rows = []
         for method, predict in _methods(part.run, quick).items():
@@ -242,8 +241,7 @@ def _of(inside: Labelled, rows: Ints | Bools) -> Labelled:
 
 def _only(table: Beside, methods: list[str]) -> Beside:
     """The table with these methods alone."""
-    there = [m for m in methods if m in table.ours.columns]
-    return table._replace(ours=table.ours[there], sd=table.sd[there], runs=table.runs[there])
+    return table.of(m for m in methods if m in table.ours.columns)
 
 
 def _is_better(one: pd.Series[float], other: pd.Series[float]) -> bool | None:

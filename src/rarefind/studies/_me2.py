@@ -16,7 +16,7 @@ from imblearn.over_sampling import SMOTE, RandomOverSampler
 from imblearn.pipeline import Pipeline
 from imblearn.under_sampling import RandomUnderSampler
 from sklearn.base import clone
-from sklearn.model_selection import ParameterGrid, StratifiedKFold, train_test_split
+from sklearn.model_selection import ParameterGrid, StratifiedKFold
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC, LinearSVC, OneClassSVM
 from sklearn.tree import DecisionTreeClassifier
@@ -24,9 +24,10 @@ from sklearn.tree import DecisionTreeClassifier
 from rarefind._typing import Bools, Floats
 from rarefind.metrics import f_beta
 from rarefind.neighbors import GammaKNNClassifier, ME2Classifier
+from rarefind.studies._catalogue import STUDIES
 from rarefind.studies._published import published, published_means
 from rarefind.studies._report import Claim, Report
-from rarefind.studies._sets import Labelled, Sets
+from rarefind.studies._sets import Labelled, Sets, split
 from rarefind.studies._study import Part, Row, Study
 from rarefind.studies._tables import Beside, beside, rounded
 
@@ -50,11 +51,7 @@ _FIVE = _PUBLIC[1:]
 class ME2Study(Study):
     """The paper of 2018."""
 
-    name = "me2"
-    title = "ME²: an ellipsoid around each positive"
-    source = "Metzler and others 2018, table 2 and figures 1–3"
-    runs = 10
-    private = ("bank-fraud",)
+    about = STUDIES["me2"]
 
     def parts(self, sets: Sets, runs: int, quick: bool) -> list[Part]:
         names = ["yeast6"] if quick else self.available(list(_PUBLIC), sets)
@@ -65,7 +62,7 @@ class ME2Study(Study):
 
     def run(self, part: Part, sets: Sets, quick: bool) -> list[Row]:
         data = _abalone() if part.dataset == _ABALONE else sets.load(part.dataset)
-        inside, outside = split(data, part.run)
+        inside, outside = split(data, part.run, scaler=MinMaxScaler())
         rows = []
         _compile()
         for method in _WHATS[part.what]:
@@ -105,15 +102,6 @@ class ME2Study(Study):
             _draw_shapes,
         )
         return report
-
-
-def split(data: Labelled, run: int) -> tuple[Labelled, Labelled]:
-    """A split 80/20 with as many positives in both, columns scaled to [0, 1]."""
-    own, other, y, truth = train_test_split(
-        data.X, data.y, test_size=0.2, stratify=data.y, random_state=run
-    )
-    scaler = MinMaxScaler().fit(own)
-    return Labelled(scaler.transform(own), y), Labelled(scaler.transform(other), truth)
 
 
 @cache
@@ -222,11 +210,7 @@ def _table(found: pd.DataFrame) -> Beside:
     told = told.assign(method=told["method"].map(_plain))
     own = told[told["method"] == _OWN]
     told = pd.concat([told, own.assign(method=_THRESHOLD), own.assign(method=_UNION)])
-    table = beside(found, told, "F1")
-    ours, sd, runs = (
-        each.reindex(columns=list(_ALL)) for each in (table.ours, table.sd, table.runs)
-    )
-    return Beside(ours, sd, table.published, runs.fillna(0))
+    return beside(found, told, "F1").of(_ALL)
 
 
 def _groups() -> dict[str, tuple[str, ...]]:

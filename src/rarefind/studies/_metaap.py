@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
 from rarefind.metrics import average_precision, precision_at_k
+from rarefind.studies._catalogue import STUDIES
 from rarefind.studies._cut_trees import DISTANCE, conditions_by_depth, scores_by_depth
 from rarefind.studies._metaap_methods import (
     ENSEMBLES,
@@ -31,7 +31,7 @@ from rarefind.studies._metaap_methods import (
     Ranked,
 )
 from rarefind.studies._report import Claim, Report
-from rarefind.studies._sets import Labelled, Sets
+from rarefind.studies._sets import Labelled, Sets, split
 from rarefind.studies._study import Part, Row, Study
 from rarefind.studies._tables import Beside, beside, compare, means_of, rounded
 from rarefind.trees import MetaAPClassifier, TreeRankClassifier
@@ -79,11 +79,7 @@ _NOTHING = pd.DataFrame(columns=["dataset", "method", "metric", "k", "value"])
 class MetaAP(Study):
     """Chapter 4 of the thesis of 2022."""
 
-    name = "metaap"
-    title = "MetaAP: a tree of trees for average precision"
-    source = "Viola 2022, figures 4.4, 4.6, 4.7 and 4.8, section 4.5"
-    runs = 20
-    private = ("dgfip",)
+    about = STUDIES["metaap"]
 
     def parts(self, sets: Sets, runs: int, quick: bool) -> list[Part]:
         names = ["ecoli3", "glass4"] if quick else self.available(list(SETS), sets)
@@ -97,10 +93,7 @@ class MetaAP(Study):
 
     def run(self, part: Part, sets: Sets, quick: bool) -> list[Row]:
         data = sets.load(part.dataset)
-        own, other, y, truth = train_test_split(
-            data.X, data.y, test_size=0.3, stratify=data.y, random_state=part.run
-        )
-        inside, outside = Labelled(own, y), Labelled(other, truth)
+        inside, outside = split(data, part.run, share=0.3)
         rows = [Row(_SET, _POSITIVE, float(data.y.mean()))]
         if part.what == _BY_DEPTH:
             return rows + _by_depth(inside, outside, (1, 2, 4) if quick else _SIZES)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy.stats import qmc
-from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 from rarefind._typing import Bools, Floats
@@ -20,9 +20,10 @@ from rarefind.neighbors import GammaKNNClassifier, IMLClassifier, MLFPClassifier
 from rarefind.neighbors._ratio import ratio, voters
 from rarefind.search import NeighborSearch
 from rarefind.selection import best_threshold
+from rarefind.studies._catalogue import STUDIES
 from rarefind.studies._published import published
 from rarefind.studies._report import Claim, Report
-from rarefind.studies._sets import Labelled, Sets
+from rarefind.studies._sets import Labelled, Sets, split
 from rarefind.studies._study import Part, Row, Study
 from rarefind.studies._tables import Beside, beside, compare, means_of, rounded
 
@@ -50,11 +51,7 @@ _Setting = dict[str, Any]
 class MLFPStudy(Study):
     """Chapter 3 of the thesis of 2022."""
 
-    name = "mlfp"
-    title = "MLFP: a learned distance to the positives only"
-    source = "Viola 2022, tables 3.1 and 3.3, figure 3.4"
-    runs = 5
-    private = ("dgfip",)
+    about = STUDIES["mlfp"]
 
     def parts(self, sets: Sets, runs: int, quick: bool) -> list[Part]:
         names = list(dict.fromkeys(published("000", "3.1")["dataset"]))
@@ -67,7 +64,7 @@ class MLFPStudy(Study):
         return found
 
     def run(self, part: Part, sets: Sets, quick: bool) -> list[Row]:
-        inside, outside = split(sets.load(part.dataset), part.run)
+        inside, outside = split(sets.load(part.dataset), part.run, scaler=StandardScaler())
         if part.what.startswith("IML"):
             return _iml(inside, outside, int(part.what[-1]), part.run)
         if part.what == "MLFP":
@@ -99,15 +96,6 @@ class MLFPStudy(Study):
             partial(_draw_missed, missed),
         )
         return report
-
-
-def split(data: Labelled, run: int) -> tuple[Labelled, Labelled]:
-    """A split 80/20 with as many positives in both, columns standardised."""
-    own, other, y, truth = train_test_split(
-        data.X, data.y, test_size=0.2, stratify=data.y, random_state=run
-    )
-    scaler = StandardScaler().fit(own)
-    return Labelled(scaler.transform(own), y), Labelled(scaler.transform(other), truth)
 
 
 def _learner(method: str, k: int, seed: int) -> Any:
@@ -268,11 +256,7 @@ def _table(found: pd.DataFrame, k: int) -> Beside:
     told = published("000", _TABLES[k])
     own = told[told["method"] == "MLFP"]
     told = pd.concat([told, own.assign(method=_THESIS)])
-    table = beside(found[found["method"] != _FREE], told, "F1", k)
-    ours, sd, runs = (
-        each.reindex(columns=list(_ALL)) for each in (table.ours, table.sd, table.runs.fillna(0))
-    )
-    return Beside(ours, sd, table.published, runs.fillna(0))
+    return beside(found[found["method"] != _FREE], told, "F1", k).of(_ALL)
 
 
 def _missed(found: pd.DataFrame) -> pd.DataFrame:

@@ -11,15 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from sklearn.ensemble import GradientBoostingClassifier
-from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.model_selection import StratifiedKFold
 
 from rarefind._typing import Bools, Floats
 from rarefind.boosting import NLBClassifier
 from rarefind.metrics import average_precision
 from rarefind.selection import best_threshold
+from rarefind.studies._catalogue import STUDIES
 from rarefind.studies._published import published
 from rarefind.studies._report import Claim, Report
-from rarefind.studies._sets import Labelled, Sets
+from rarefind.studies._sets import Labelled, Sets, split
 from rarefind.studies._study import Part, Row, Study
 from rarefind.studies._tables import Beside, beside, compare, means_of, rounded
 
@@ -67,10 +68,7 @@ class _Grown(NamedTuple):
 class NLB(Study):
     """The batch part of chapter 4 of the thesis of 2019."""
 
-    name = "nlb"
-    title = "NLB: trees joined in several latent spaces"
-    source = "Frery 2019, tables 4.2 and 4.3, figures 4.1, 4.3 and 4.4"
-    runs = 30
+    about = STUDIES["nlb"]
 
     def parts(self, sets: Sets, runs: int, quick: bool) -> list[Part]:
         known = list(dict.fromkeys(published("001", "4.2")["dataset"]))
@@ -82,7 +80,7 @@ class NLB(Study):
         if part.dataset == _TOY:
             return _on_toy(part.run)
         data = sets.load(part.dataset)
-        inside, outside = _split(data, part.run)
+        inside, outside = split(data, part.run, share=1 / 3)
         depths, trees = ((1, 3), 8) if quick else (_DEPTHS, _TREES)
         rows = []
         for method in _METHODS:
@@ -91,10 +89,9 @@ class NLB(Study):
 
     def report(self, found: pd.DataFrame, quick: bool) -> Report:
         told = published("001", "4.2")
-        tables = {m: _all_methods(beside(found, told, m)) for m in ("AP", "F1")}
-        tables[_F1_OWN] = _all_methods(
-            beside(found, told.replace({"metric": {"F1": _F1_OWN}}), _F1_OWN)
-        )
+        tables = {m: beside(found, told, m).of(_METHODS) for m in ("AP", "F1")}
+        told = told.replace({"metric": {"F1": _F1_OWN}})
+        tables[_F1_OWN] = beside(found, told, _F1_OWN).of(_METHODS)
         report = Report(self.title, _INTRO, why=_WHY)
         for measure in ("AP", "F1"):
             report.claims.append(_is_ahead(tables[measure], measure))
@@ -123,14 +120,6 @@ class NLB(Study):
             _draw_toy,
         )
         return report
-
-
-def _split(data: Labelled, run: int) -> tuple[Labelled, Labelled]:
-    """Two thirds to learn from, a third to test on."""
-    own, other, y, truth = train_test_split(
-        data.X, data.y, test_size=1 / 3, stratify=data.y, random_state=run
-    )
-    return Labelled(own, y), Labelled(other, truth)
 
 
 def _measured(
@@ -284,12 +273,6 @@ def _on_toy(seed: int) -> list[Row]:
             Row(method, "toy F1", best_threshold(data.y, score).value, 0, told, taken),
         ]
     return rows
-
-
-def _all_methods(table: Beside) -> Beside:
-    """A table with a column for each method, run or not."""
-    ours, sd, runs = (t.reindex(columns=_METHODS) for t in (table.ours, table.sd, table.runs))
-    return Beside(ours, sd, table.published, runs)
 
 
 def _sizes(found: pd.DataFrame) -> pd.DataFrame:

@@ -15,6 +15,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from rarefind._typing import Bools, Floats, Ints
 from rarefind.boosting import ONLBClassifier, OnlineBoostingClassifier
+from rarefind.studies._catalogue import STUDIES
 from rarefind.studies._flow_data import Flow, poker, thesis_sets
 from rarefind.studies._published import published
 from rarefind.studies._report import Claim, Report
@@ -89,10 +90,7 @@ _PEERS = [name for name in _METHODS if not name.startswith(_ONLB)]
 class ONLB(Study):
     """The online part of chapter 4 of the thesis of 2019."""
 
-    name = "onlb"
-    title = "ONLB: a flow learned by nets that are joined in several latent spaces"
-    source = "Frery 2019, tables 4.5 and 4.6, figures 4.5 to 4.9"
-    runs = 3
+    about = STUDIES["onlb"]
 
     def parts(self, sets: Sets, runs: int, quick: bool) -> list[Part]:
         names = list(_QUICK) if quick else sorted(thesis_sets(sets.folder), key=_POKER.__eq__)
@@ -115,8 +113,8 @@ class ONLB(Study):
         return _best_of(part.what, grid, (X[train], y[train]), (X[test], y[test]), part.run)
 
     def report(self, found: pd.DataFrame, quick: bool) -> Report:
-        errors = _all_methods(beside(found, published("001", "4.5"), "error", 0, _NAMES))
-        nets = _all_methods(beside(found, published("001", "4.6"), "weak learners", 0, _NAMES))
+        errors = beside(found, published("001", "4.5"), "error", 0, _NAMES).of(_METHODS)
+        nets = beside(found, published("001", "4.6"), "weak learners", 0, _NAMES).of(_METHODS)
         report = Report(self.title, _INTRO, why=_WHY)
         report.claims += [
             _is_first(errors),
@@ -223,13 +221,6 @@ def _representations(X: Floats, y: Ints, seed: int) -> list[Row]:
             rows.append(Row(method, "importance", float(gain), p + 1))
             rows.append(Row(method, "mean correlation", float(mean), p + 1))
     return rows
-
-
-def _all_methods(table: Beside) -> Beside:
-    """A table with a column for each method, run or not."""
-    names = list(_METHODS)
-    ours, sd, runs = (t.reindex(columns=names) for t in (table.ours, table.sd, table.runs))
-    return Beside(ours, sd, table.published, runs)
 
 
 def _means(table: Beside, digits: int) -> pd.DataFrame:

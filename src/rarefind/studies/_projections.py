@@ -16,6 +16,7 @@ from rarefind._typing import Bools, Floats, Ints
 from rarefind.boosting import ProjectionBoostingClassifier
 from rarefind.conditions import ConditionClassifier
 from rarefind.metrics import average_precision
+from rarefind.studies._catalogue import STUDIES
 from rarefind.studies._insurance import NUMBERS, coded, insurance, one_hot
 from rarefind.studies._published import published
 from rarefind.studies._report import Claim, Report
@@ -63,7 +64,7 @@ _QUICK_OPTIONS: dict[str, Any] = {
 _QUICK_CONDITIONS: dict[str, Any] = {"n_estimators": 10, "max_conditions": 10, "cv": 2}
 _RECALLS = range(50, 101, 2)
 # KEEL sets of mostly numbers with at least 30 positives, chosen before any score was seen on them.
-_SETS = (
+SETS = (
     "abalone-17_vs_7-8-9-10",
     "abalone9-18",
     "ecoli3",
@@ -95,14 +96,10 @@ class _Split(NamedTuple):
 class Projections(Study):
     """Chapters 3 and 4 of Ajakan's thesis."""
 
-    name = "projections"
-    title = "Boosting on learned directions, and the few conditions that are left of it"
-    source = "Ajakan, Université Laval, tables 4.2 and 4.3, figures 4.5–4.8"
-    runs = 5
-    private = ("insurance-churn",)
+    about = STUDIES["projections"]
 
     def parts(self, sets: Sets, runs: int, quick: bool) -> list[Part]:
-        names = ["ecoli3"] if quick else self.available(list(_SETS), sets)
+        names = ["ecoli3"] if quick else self.available(list(SETS), sets)
         methods = ("none", _BEST) if quick else tuple(_METHODS)
         of_sets = ("none", "weighted-PCA") if quick else _OF_SETS
         found = []
@@ -266,10 +263,7 @@ def _simplified(split: _Split, options: dict[str, Any], given: dict[str, Any]) -
 
 
 def _on_sets(others: pd.DataFrame, measure: str) -> Beside:
-    table = beside(others, published("004", "4.2"), measure)
-    names = list(_OF_SETS)
-    ours, sd, runs = (t.reindex(columns=names) for t in (table.ours, table.sd, table.runs))
-    return Beside(ours, sd, table.published, runs)
+    return beside(others, published("004", "4.2"), measure).of(_OF_SETS)
 
 
 def _listed(table: Beside) -> pd.DataFrame:

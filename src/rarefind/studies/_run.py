@@ -57,7 +57,7 @@ def run_study(
     """
     sets = Sets(None if data is None else Path(data))
     results = Results(study, Path(folder), quick)
-    wanted = study.parts(sets, runs or (1 if quick else study.runs), quick)
+    wanted = study.parts(sets, runs or (1 if quick else study.about.runs), quick)
     if not wanted:
         raise ValueError(f"No set of the study {study.name} is at hand: name their folder.")
     done = results.done()

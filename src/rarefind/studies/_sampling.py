@@ -21,6 +21,7 @@ from rarefind._typing import Floats, Ints
 from rarefind.data import simulate_transactions, transaction_features
 from rarefind.metrics import average_precision, f_beta
 from rarefind.selection import best_threshold
+from rarefind.studies._catalogue import STUDIES
 from rarefind.studies._report import Report
 from rarefind.studies._sampling_report import (
     AP,
@@ -107,11 +108,7 @@ _ByShare = dict[float, list[_Tried]]
 class Sampling(Study):
     """Section 2.6 of the thesis of 2019."""
 
-    name = "sampling"
-    title = "Sampling, or a well-set threshold"
-    source = "Frery 2019, section 2.6: table 2.2 and figures 2.12–2.18"
-    runs = 30
-    private = ("payments of 2.6",)
+    about = STUDIES["sampling"]
 
     def parts(self, sets: Sets, runs: int, quick: bool) -> list[Part]:
         names = [PAYMENTS, *(_KEEL[:1] if quick else self.available(list(_KEEL), sets))]

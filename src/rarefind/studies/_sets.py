@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.model_selection import train_test_split
 
 from rarefind._typing import Bools, Floats
 from rarefind.data import list_keel, list_published, load_keel, load_published
@@ -17,6 +18,21 @@ class Labelled(NamedTuple):
 
     X: Floats
     y: Bools
+
+
+def split(
+    data: Labelled, run: int, share: float = 0.2, scaler: Any = None
+) -> tuple[Labelled, Labelled]:
+    """Rows to learn from and a share to test on, with as many positives in both.
+
+    A scaler is learned from the former.
+    """
+    own, other, y, truth = train_test_split(
+        data.X, data.y, test_size=share, stratify=data.y, random_state=run
+    )
+    if scaler is not None:
+        own, other = scaler.fit_transform(own), scaler.transform(other)
+    return Labelled(own, y), Labelled(other, truth)
 
 
 class Sets:

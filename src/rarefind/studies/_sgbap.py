@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.model_selection import StratifiedKFold
 
 from rarefind._typing import Bools, Floats
 from rarefind.data import simulate_transactions, transaction_features
 from rarefind.metrics import average_precision, pos_at_top, precision_at_k
+from rarefind.studies._catalogue import STUDIES
 from rarefind.studies._published import published
 from rarefind.studies._report import Claim, Report
-from rarefind.studies._sets import Labelled, Sets
+from rarefind.studies._sets import Labelled, Sets, split
 from rarefind.studies._sgbap_methods import EXP, EXP_THEN, METHODS, SIGMOID, SIGMOID_THEN, Grid
 from rarefind.studies._study import Part, Row, Study
 from rarefind.studies._tables import Beside, beside, rounded
@@ -52,11 +53,7 @@ _FOR_LARGE, _QUICK = Grid((6,)), Grid((2,), 10)
 class SGBAP(Study):
     """Chapter 3 of the thesis of 2019."""
 
-    name = "sgbap"
-    title = "SGBAP: gradient boosting for average precision"
-    source = "Frery 2019, table 3.3 and figure 3.5"
-    runs = 30
-    private = ("fraud (Worldline)",)
+    about = STUDIES["sgbap"]
 
     def parts(self, sets: Sets, runs: int, quick: bool) -> list[Part]:
         if quick:
@@ -129,10 +126,7 @@ def _split(part: Part, sets: Sets) -> tuple[Labelled, Labelled, float]:
     if part.dataset == PAYMENTS:
         return _payments(part.run)
     data = sets.load(part.dataset)
-    own, other, y, truth = train_test_split(
-        data.X, data.y, test_size=1 / 3, stratify=data.y, random_state=part.run
-    )
-    return Labelled(own, y), Labelled(other, truth), float(data.y.mean())
+    return *split(data, part.run, share=1 / 3), float(data.y.mean())
 
 
 def _payments(run: int) -> tuple[Labelled, Labelled, float]:
@@ -217,10 +211,7 @@ def _ordered(table: Beside) -> Beside:
     """The sets in our order, the methods in theirs."""
     names = [name for name in SETS if name in table.ours.index]
     methods = [method for method in METHODS if method in table.ours.columns]
-    ours, sd, runs = (
-        t.reindex(index=names, columns=methods) for t in (table.ours, table.sd, table.runs)
-    )
-    return Beside(ours, sd, table.published, runs)
+    return table.of(methods, names)
 
 
 def _long(table: Beside, methods: list[str]) -> pd.DataFrame:

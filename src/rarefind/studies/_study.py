@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from rarefind.studies._catalogue import About
     from rarefind.studies._report import Report
     from rarefind.studies._sets import Sets
 
@@ -37,16 +38,9 @@ class Row(NamedTuple):
 class Study(ABC):
     """A published experiment: its parts, how one is run, and what the report says."""
 
-    name: ClassVar[str]
-    title: ClassVar[str]
-    #: The source, with its tables and figures.
-    source: ClassVar[str]
-    #: Repetitions of the published protocol.
-    runs: ClassVar[int]
+    about: ClassVar[About]
     #: To be raised whenever the same part would give other values.
     protocol: ClassVar[int] = 1
-    #: Sets of the paper that nobody else has.
-    private: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def parts(self, sets: Sets, runs: int, quick: bool) -> list[Part]:
@@ -67,6 +61,12 @@ class Study(ABC):
         """Those of the names whose data is at hand."""
         return [name for name in names if sets.has(name)]
 
-    def describe(self) -> dict[str, Any]:
-        """The study in a line."""
-        return {"name": self.name, "title": self.title, "source": self.source, "runs": self.runs}
+    @property
+    def name(self) -> str:
+        """What the command line calls it."""
+        return self.about.name
+
+    @property
+    def title(self) -> str:
+        """The headline of its report."""
+        return self.about.title

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +28,15 @@ class Beside(NamedTuple):
     def shared(self) -> list[str]:
         """Sets with our values and published ones."""
         return [name for name in self.ours.index if name in self.published.index]
+
+    def of(self, methods: Iterable[str], sets: Iterable[str] | None = None) -> Beside:
+        """The same with a column for each of these methods, run or not, and a row a set."""
+        rows = self.ours.index if sets is None else list(sets)
+        ours, sd, runs = (
+            table.reindex(index=rows, columns=list(methods))
+            for table in (self.ours, self.sd, self.runs)
+        )
+        return Beside(ours, sd, self.published, runs.fillna(0))
 
     def means(self) -> pd.DataFrame:
         """A line a method: our mean, the published one over the same sets, and their difference."""
