@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 
 SIZES = (10_000, 100_000, 1_000_000)
 METHODS = {
@@ -58,9 +59,8 @@ print(json.dumps([fitted - start, (scored - fitted) / len(asked) * 1e6, peak / 2
 """
 
 
-def speed_tables(quick: bool) -> list[dict[str, str]]:
+def speed_lines(quick: bool) -> Iterator[dict[str, str]]:
     """A line a method and a number of rows; ratios are to the first method."""
-    lines = []
     for rows in (2_000,) if quick else SIZES:
         first = None
         for name, model in METHODS.items():
@@ -70,16 +70,12 @@ def speed_tables(quick: bool) -> list[dict[str, str]]:
             shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
             fit, score, peak = json.loads(shown)
             first = first or (fit, score)
-            lines.append(
-                {
-                    "rows": f"{rows:,}",
-                    "method": name,
-                    "fit, s": f"{fit:.2f}",
-                    "ratio": f"{fit / first[0]:.2f}",
-                    "score, µs a row": f"{score:.1f}",
-                    "score ratio": f"{score / first[1]:.2f}",
-                    "peak, GiB": f"{peak:.2f}",
-                }
-            )
-            print(lines[-1], flush=True)
-    return lines
+            yield {
+                "rows": f"{rows:,}",
+                "method": name,
+                "fit, s": f"{fit:.2f}",
+                "ratio": f"{fit / first[0]:.2f}",
+                "score, µs a row": f"{score:.1f}",
+                "score ratio": f"{score / first[1]:.2f}",
+                "peak, GiB": f"{peak:.2f}",
+            }

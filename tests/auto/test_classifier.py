@@ -1,5 +1,6 @@
 import time
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ import rarefind
 from rarefind import TableModel
 from rarefind.auto import AutoClassifier, _choice, _classifier, _search
 from rarefind.boosting import SGBAPClassifier
-from rarefind.metrics import average_precision
+from rarefind.metrics import average_precision, f_beta
 from rarefind.neighbors import GammaKNNClassifier
 from rarefind.trees import MetaAPClassifier
 
@@ -69,6 +70,51 @@ def test_a_candidate_is_judged_by_rows_that_it_has_not_seen():
     # Its own rows a nearest neighbour ranks without fault.
     assert average_precision(y, model.priority(X)) == 1
     assert model.leaderboard_["average_precision"][0] < 0.95
+
+
+def boosters(number, **given):
+    settings = {"n_estimators": 20, "early_stopping_rounds": None, "threshold": None}
+    return {
+        f"depth {d}": SGBAPClassifier(max_depth=d, **settings | given) for d in range(1, number + 1)
+    }
+
+
+def test_of_few_positives_the_nearly_best_of_different_kinds_are_taken_together():
+    candidates = {**boosters(3), "neighbours": GammaKNNClassifier(k=1)}
+    model = auto(trials=4, candidates=candidates).fit(*rows())
+    near = model.leaderboard_.query("candidate != 'neighbours'")["candidate"][:2]
+    assert set(model.members_) == {*near, "neighbours"}
+    lone = auto(trials=4, candidates={**candidates, "none": GammaKNNClassifier(k=300)})
+    assert "none" not in lone.fit(*rows()).members_, "it is worth far less than the others"
+
+
+def test_of_many_positives_the_best_is_taken_unless_more_are_clearly_better(monkeypatch):
+    X, y = rows(4000)
+    assert y.sum() > 300
+    monkeypatch.setattr(_choice, "is_clearly_better", lambda *given: False)
+    model = auto(trials=4, candidates=boosters(2)).fit(X, y)
+    assert list(model.members_) == [model.best_name_]
+    monkeypatch.setattr(_choice, "is_clearly_better", lambda *given: True)
+    assert len(auto(trials=4, candidates=boosters(2)).fit(X, y).members_) == 2
+
+
+def test_no_more_are_taken_together_than_there_is_time_to_fit():
+    contenders = [SimpleNamespace(needs=lambda n: 2.0) for _ in range(4)]
+    known = SimpleNamespace(positive=np.zeros(9, dtype=bool))
+    for left, number in ((9.0, 4), (5.0, 2), (1.0, 1)):
+        search = SimpleNamespace(known=known, clock=SimpleNamespace(left=lambda left=left: left))
+        assert _choice._in_time(search, contenders) == contenders[:number]
+
+
+def test_one_without_a_threshold_gets_that_of_the_rows_held_out():
+    X, y = rows()
+    model = auto(trials=1, candidates=boosters(1)).fit(X, y)
+    assert model.members_["depth 1"].threshold_ == 0
+    new, labels = rows(seed=1)
+    assert model.threshold_ != 0
+    np.testing.assert_array_equal(model.predict(new), model.priority(new) >= model.threshold_)
+    assert f_beta(labels, model.predict(new)) > 0.6
+    assert model.predict_proba(new)[:, 1].mean() == pytest.approx(labels.mean(), abs=0.04)
 
 
 @pytest.fixture(scope="module")

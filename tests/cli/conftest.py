@@ -1,4 +1,4 @@
-"""A small file with labels, a model of it, and the command as it is installed."""
+"""A small file with labels, a model of it, and the command: as installed, and preloaded."""
 
 import json
 import os
@@ -10,27 +10,43 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from preloaded import Preloaded
 
 INSTALLED = Path(sys.executable).with_name("rarefind")
 COMMAND = [str(INSTALLED)] if INSTALLED.exists() else [sys.executable, "-m", "rarefind"]
 
 
-def run_rarefind(*arguments, cwd=None, **given):
+def run_installed(*arguments, **given):
     environment = {**os.environ, "COLUMNS": "120"}
     return subprocess.run(
         [*COMMAND, *map(str, arguments)],
         capture_output=True,
         text=True,
         check=False,
-        cwd=cwd,
         env=environment,
         **given,
     )
 
 
 @pytest.fixture(scope="session")
+def installed():
+    """The command as a person starts it: each command is tested so at least once."""
+    return run_installed
+
+
+@pytest.fixture(scope="session")
 def rarefind():
-    return run_rarefind
+    """The same command and answers, without the seconds that its imports take each time."""
+    if sys.platform != "linux":  # elsewhere a process with these libraries may not fork
+        yield run_installed
+        return
+    preloaded = Preloaded({**os.environ, "COLUMNS": "120"})
+
+    def run(*arguments, cwd=None):
+        return preloaded.run([str(each) for each in arguments], cwd or Path.cwd())
+
+    yield run
+    preloaded.end()
 
 
 def claims(rows=900, seed=0):
@@ -53,14 +69,14 @@ def claims(rows=900, seed=0):
 
 
 @pytest.fixture(scope="session")
-def files(tmp_path_factory):
+def files(installed, tmp_path_factory):
     """What most tests start from: files with labels and without, and a model."""
     folder = tmp_path_factory.mktemp("files")
     known, new, model = folder / "known.csv", folder / "new.csv", folder / "model.rarefind"
     claims().to_csv(known, index=False)
     ahead = claims(300, seed=1).assign(day=lambda table: table["day"] + pd.Timedelta("60D"))
     ahead.drop(columns="false").to_csv(new, index=False)
-    fitted = run_rarefind(
+    fitted = installed(
         *("fit", known, "--target", "false", "--time", "day", "--id", "claim"),
         *("--entity", "customer", "--amount", "amount", "--budget", "20"),
         *("--model", "gamma-knn", "--json", "-o", model),

@@ -18,9 +18,9 @@ FIT = ("--target", "false", "--budget", "20", "--model", "gamma-knn")
 def refused(rarefind, tmp_path):
     """Run a command that must fail; its one sentence."""
 
-    def run(*arguments, **given):
+    def run(*arguments):
         before = sorted(path.name for path in tmp_path.iterdir())
-        result = rarefind(*arguments, cwd=tmp_path, **given)
+        result = rarefind(*arguments, cwd=tmp_path)
         assert result.returncode == 2, result.stdout + result.stderr
         assert result.stdout == ""
         assert "Traceback" not in result.stderr
@@ -218,7 +218,7 @@ def test_options_of_explain(refused, files, arguments, sentence):
     assert sentence in refused("explain", files.model, files.new, *arguments)
 
 
-def test_a_full_disk_leaves_nothing_behind(rarefind, files, tmp_path):
+def test_a_full_disk_leaves_nothing_behind(installed, files, tmp_path):
     # Everything beyond 2 kB is refused by the system, as on a full disk.
     def limited():
         import resource
@@ -227,7 +227,7 @@ def test_a_full_disk_leaves_nothing_behind(rarefind, files, tmp_path):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, 2_000))
 
-    result = rarefind(
+    result = installed(
         *("rank", files.model, files.new, "--budget", "100", "-o", "list.csv"),
         cwd=tmp_path,
         preexec_fn=limited,

@@ -16,12 +16,12 @@ ROLES = (
 )
 
 
-def test_models_and_rules_stand_side_by_side(rarefind, files, tmp_path):
+def test_models_and_rules_stand_side_by_side(installed, files, tmp_path):
     (tmp_path / "desk.rules").write_text(
         "large: amount > 150 and region = 'south'\nold: age > 70\n"
     )
     picture = tmp_path / "compared.svg"
-    result = rarefind(
+    result = installed(
         *("compare", files.known, *ROLES, "--budget", "20", "--model", "gamma-knn"),
         *("--model", "metaap", "--rules", tmp_path / "desk.rules", "--picture", picture, "--json"),
     )

@@ -1,26 +1,15 @@
 import json
 import re
-import subprocess
-import sys
 
 import pytest
 
 SMALL = ("--customers", "400", "--days", "75")
 
 
-def rarefind(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "rarefind", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 @pytest.fixture(scope="module")
-def small(tmp_path_factory):
+def small(installed, tmp_path_factory):
     report = tmp_path_factory.mktemp("demo") / "report.html"
-    result = rarefind("demo", *SMALL, "--json", "--report", str(report))
+    result = installed("demo", *SMALL, "--json", "--report", str(report))
     assert result.returncode == 0, result.stderr
     return json.loads(result.stdout), report
 
@@ -53,7 +42,7 @@ def test_the_report_stands_alone(small):
     assert [p.name for p in report.parent.iterdir()] == ["report.html"]
 
 
-def test_the_same_numbers_every_time(small, tmp_path):
+def test_the_same_numbers_every_time(rarefind, small, tmp_path):
     found, report = small
     again = tmp_path / "again.html"
     result = rarefind("demo", *SMALL, "--report", str(again))
@@ -75,7 +64,7 @@ def test_the_same_numbers_every_time(small, tmp_path):
         (["demo", "--days", "10"], "days"),
     ],
 )
-def test_mistakes_end_with_code_2(arguments, message):
+def test_mistakes_end_with_code_2(rarefind, arguments, message):
     result = rarefind(*arguments)
     assert result.returncode == 2
     assert message in result.stderr

@@ -28,8 +28,8 @@ def test_by_name_and_by_number_it_is_the_same_row(rarefind, files):
     assert [s["name"] for s in told[0]["similar"]] == [s.name for s in reason.similar]
 
 
-def test_people_read_bars_and_similar_cases(rarefind, files):
-    result = rarefind("explain", files.model, files.new, "--row", 5)
+def test_people_read_bars_and_similar_cases(installed, files):
+    result = installed("explain", files.model, files.new, "--row", 5)
     assert result.returncode == 0, result.stderr
     assert "Row 5: score" in result.stdout
     assert "%" in result.stdout

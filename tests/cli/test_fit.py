@@ -74,11 +74,11 @@ def test_a_leak_is_named(rarefind, files, tmp_path):
     assert "--drop paid_back" in result.stdout
 
 
-def test_trials_give_the_same_list_on_any_number_of_cores(rarefind, files, tmp_path):
+def test_trials_give_the_same_list_on_any_number_of_cores(installed, rarefind, files, tmp_path):
     lists = []
     for jobs in (1, 2):
         model, listed = tmp_path / f"{jobs}.rarefind", tmp_path / f"{jobs}.csv"
-        fitted = rarefind(
+        fitted = installed(
             *("fit", files.known, "--target", "false", "--id", "claim", "--time", "day"),
             *("--budget", "20", "--trials", "1", "--jobs", jobs, "-q", "-o", model),
         )
@@ -88,8 +88,8 @@ def test_trials_give_the_same_list_on_any_number_of_cores(rarefind, files, tmp_p
     assert lists[0] == lists[1]
 
 
-def test_a_time_limit_is_kept(rarefind, files, tmp_path):
-    result = rarefind(
+def test_a_time_limit_is_kept(installed, files, tmp_path):
+    result = installed(
         *("fit", files.known, "--target", "false", "--time", "day", "--id", "claim"),
         *("--budget", "20", "--time-limit", "12s", "--json", "-o", tmp_path / "model.rarefind"),
     )

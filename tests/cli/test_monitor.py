@@ -3,7 +3,6 @@
 import hashlib
 import io
 import json
-import subprocess
 import sys
 import zipfile
 
@@ -199,20 +198,12 @@ def with_format(content, number):
     return b"rarefind\n" + hashlib.sha256(body).digest() + body
 
 
-def test_the_command_itself(folder):
-    def command(*arguments):
-        return subprocess.run(
-            [sys.executable, "-m", "rarefind", "monitor", *arguments],
-            capture_output=True,
-            text=True,
-            cwd=folder,
-        )
-
-    well = command("model.rarefind", "moved.csv", "--json")
+def test_the_command_itself(folder, installed, rarefind):
+    well = installed("monitor", "model.rarefind", "moved.csv", "--json", cwd=folder)
     assert (well.returncode, well.stderr) == (0, "")
     assert json.loads(well.stdout)["rows"] == 600
     (folder / "ragged.csv").write_text("amount,country\n1,FR\n2\n")
-    badly = command("model.rarefind", "ragged.csv")
+    badly = rarefind("monitor", "model.rarefind", "ragged.csv", cwd=folder)
     assert (badly.returncode, badly.stdout) == (2, "")
     assert badly.stderr.startswith("rarefind: ")
     assert len(badly.stderr.splitlines()) == 1

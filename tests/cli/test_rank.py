@@ -10,9 +10,9 @@ from rarefind.data import read_table
 
 
 @pytest.fixture(scope="module")
-def listed(rarefind, files, tmp_path_factory):
+def listed(installed, files, tmp_path_factory):
     path = tmp_path_factory.mktemp("list") / "list.csv"
-    result = rarefind("rank", files.model, files.new, "--budget", "12", "-o", path)
+    result = installed("rank", files.model, files.new, "--budget", "12", "-o", path)
     assert result.returncode == 0, result.stderr
     assert result.stdout == f"12 rows to check are in {path}.\n"
     assert result.stderr == "", "nobody watches, so no progress is shown"

@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-import subprocess
 import sys
 
 import duckdb
@@ -497,21 +496,12 @@ def test_what_cannot_be_learned_from_is_refused(refused, tmp_path, arguments, me
     assert not out.exists()
 
 
-def rarefind(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "rarefind", "rules", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
-def test_mistakes_end_with_code_2(folder):
-    result = rarefind("check", folder / "none.rules")
+def test_mistakes_end_with_code_2(folder, installed, rarefind):
+    result = installed("rules", "check", folder / "none.rules")
     assert result.returncode == 2
     assert result.stderr.startswith("rarefind: There is no file ")
     assert result.stdout == ""
-    result = rarefind("measure", folder / "desk.rules", folder / "payments.csv")
+    result = rarefind("rules", "measure", folder / "desk.rules", folder / "payments.csv")
     assert result.returncode == 2
     assert "--target" in result.stderr
 

@@ -36,7 +36,7 @@ def test_every_command_says_what_it_does_with_an_example(name):
             assert param.help, f"{name}: {param.name}"
 
 
-def test_commands_start_without_the_heavy_libraries(rarefind):
+def test_commands_start_without_the_heavy_libraries(installed):
     code = (
         "import sys, rarefind.cli; "
         "print([m for m in ('numpy', 'pandas', 'sklearn', 'pyarrow') if m in sys.modules])"
@@ -45,8 +45,8 @@ def test_commands_start_without_the_heavy_libraries(rarefind):
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert result.stdout == "[]\n"
-    assert "rank" in rarefind("--help").stdout
-    assert rarefind("--version").stdout == "rarefind 0.1.0\n"
+    assert "rank" in installed("--help").stdout
+    assert installed("--version").stdout == "rarefind 0.1.0\n"
 
 
 def test_options_come_from_a_file(rarefind, files, tmp_path):
@@ -136,9 +136,9 @@ def test_the_system_s_words_become_a_sentence(number, words):
     assert _in_words(OSError("A sentence of our own.")) == "A sentence of our own."
 
 
-def test_completion_is_there(rarefind, monkeypatch):
+def test_completion_is_there(installed, monkeypatch):
     # Who started the tests is no matter.
     monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
-    result = rarefind("--show-completion", "bash")
+    result = installed("--show-completion", "bash")
     assert result.returncode == 0
     assert "rarefind" in result.stdout

@@ -19,8 +19,8 @@ def test_the_file_holds_what_the_library_makes(rarefind, tmp_path):
     assert found["positives"] == expected["fraud"].sum()
 
 
-def test_features_are_added(rarefind, tmp_path):
-    result = rarefind("simulate", *SMALL, "--features", "-o", tmp_path / "p.csv")
+def test_features_are_added(installed, tmp_path):
+    result = installed("simulate", *SMALL, "--features", "-o", tmp_path / "p.csv")
     assert result.returncode == 0, result.stderr
     table = pd.read_csv(tmp_path / "p.csv")
     assert {"customer", "fraud", "amount", "customer_mean_7D", "terminal_mean_1D"} <= set(table)

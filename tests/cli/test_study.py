@@ -10,8 +10,8 @@ def test_studies_are_listed(rarefind):
     assert "gamma-knn" in shown.stdout
 
 
-def test_a_study_is_run_and_shown(rarefind, tmp_path):
-    ran = rarefind("study", "run", "ap-fbeta", "--quick", "--json", cwd=tmp_path)
+def test_a_study_is_run_and_shown(installed, rarefind, tmp_path):
+    ran = installed("study", "run", "ap-fbeta", "--quick", "--json", cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     told = json.loads(ran.stdout)
     assert told["values"] > 0

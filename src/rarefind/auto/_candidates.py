@@ -65,20 +65,31 @@ def makes_do(estimator: Any) -> bool:
 
 
 def candidate_estimators(random_state: Any, n_jobs: int | None) -> dict[str, RareClassifier]:
-    """What AutoClassifier chooses among: cheap and strong ones first."""
+    """What AutoClassifier chooses among: cheap and strong ones of all kinds first.
+
+    Two boosters make all their rounds: where positives are few, rows held out inside a fit say
+    little on when to stop, and columns drawn anew for each node keep the trees apart.
+    """
     seed = {"random_state": random_state, "n_jobs": n_jobs}
+    all_rounds: dict[str, Any] = {
+        "early_stopping_rounds": None,
+        "threshold": None,
+        "colsample_bynode": 0.5,
+    }
     return {
         "sgbap": SGBAPClassifier(**seed),
-        "xgboost": plain_xgboost(**seed),
-        "xgboost-aware": plain_xgboost(bins="positive-aware", **seed),
         "metaap-forest": MetaAPForestClassifier(**seed),
-        "sgbap-log": SGBAPClassifier(surrogate="log", **seed),
         "gamma-knn": GammaKNNClassifier(**seed),
         "sgbap-deep": SGBAPClassifier(
-            mix=0.5, max_depth=6, learning_rate=0.05, colsample_bytree=0.7, **seed
+            max_depth=6, learning_rate=0.05, subsample=0.8, **all_rounds, **seed
         ),
-        "sgbap-sigmoid": SGBAPClassifier(surrogate="sigmoid", **seed),
+        "sgbap-shallow": SGBAPClassifier(max_depth=2, **all_rounds, **seed),
+        "forest-entropy": MetaAPForestClassifier(criterion="entropy", **seed),
+        "xgboost": plain_xgboost(**seed),
         "mlfp": MLFPClassifier(**seed),
+        "xgboost-aware": plain_xgboost(bins="positive-aware", **seed),
+        "sgbap-log": SGBAPClassifier(surrogate="log", **seed),
+        "sgbap-sigmoid": SGBAPClassifier(surrogate="sigmoid", **seed),
         "metaap": MetaAPClassifier(**seed),
         "conditions": ConditionClassifier(**seed),
         "gamma-knn-local": LocalGammaKNNClassifier(**seed),

@@ -8,13 +8,14 @@ import numpy as np
 
 from rarefind._typing import Floats
 from rarefind.auto._judge import Held, beats_chance, is_clearly_better, judge
+from rarefind.auto._kinds import of_different_kinds
 from rarefind.auto._member import Member, RankScale
 from rarefind.auto._search import Contender, Search
 from rarefind.metrics import CountMetric
 from rarefind.selection import best_threshold
 from rarefind.selection._calibration import BetaCalibration, Reference
 
-_MOST_MEMBERS = 4
+_MOST_MEMBERS = 5
 _FARTHEST = 35.0  # log-odds of a rank that rounds to 0 or 1
 
 
@@ -69,19 +70,60 @@ def _spread(values: list[float]) -> float:
 
 
 def choose(search: Search) -> Choice:
-    """The best candidate, or the first few together where that is clearly better."""
+    """The best candidate, or several together.
+
+    With few positives held out, luck decides which candidate is the best: then those that are
+    nearly as good are taken together, of different kinds. With more of them, the first few are
+    taken where they are clearly better than the best one.
+    """
     standing = search.standing()
-    best = standing[0]
-    folds = sorted(best.by_fold)
-    alone = [search.held(best, fold) for fold in folds]
-    members, held, worth = [best], alone, _worth(alone, search.share)
-    peers = [c for c in standing if sorted(c.by_fold) == folds][:_MOST_MEMBERS]
+    folds = sorted(standing[0].by_fold)
+    peers = [c for c in standing if c.by_fold.keys() >= set(folds)]
+    if search.is_hard_to_tell:
+        alone = _together(search, peers[:1], folds)
+        near = _nearly_as_good(peers, folds, sum(int(part.positive.sum()) for part in alone))
+        members = _in_time(search, near[:_MOST_MEMBERS])
+        held = _together(search, members, folds)
+    else:
+        members, held = _clearly_better(search, peers[:_MOST_MEMBERS], folds)
+    return Choice(standing, members, held, beats_chance(held, len(standing), search.seed))
+
+
+def _nearly_as_good(peers: list[Contender], folds: list[int], positives: int) -> list[Contender]:
+    """Candidates of different kinds that are worth as much as the best one, but for luck.
+
+    A share of n positives has a standard error of up to 0.5/√n; twice that may be luck.
+    """
+    worth = [float(np.mean([c.by_fold[fold].verdict.worth for fold in folds])) for c in peers]
+    least = worth[0] - 1 / np.sqrt(positives)
+    return of_different_kinds(c for c, w in zip(peers, worth, strict=True) if w >= least)
+
+
+def _in_time(search: Search, members: list[Contender]) -> list[Contender]:
+    """The first of them, as many as there is time to fit to all rows; at least one."""
+    needed = np.cumsum([c.needs(search.known.positive.size) or 0.0 for c in members])
+    return members[: max(1, int((needed <= search.clock.left()).sum()))]
+
+
+def _clearly_better(
+    search: Search, peers: list[Contender], folds: list[int]
+) -> tuple[list[Contender], list[Held]]:
+    """The first one, or the first few where held-out rows leave no doubt that they are better."""
+    members, held = peers[:1], _together(search, peers[:1], folds)
+    worth = _worth(held, search.share)
     for number in range(2, len(peers) + 1):
-        together = [_mean_rank([search.held(c, f) for c in peers[:number]]) for f in folds]
+        together = _together(search, peers[:number], folds)
         gained = _worth(together, search.share) - worth
         if is_clearly_better(together, held, gained, search.seed):
             members, held, worth = peers[:number], together, worth + gained
-    return Choice(standing, members, held, beats_chance(held, len(standing), search.seed))
+    return members, held
+
+
+def _together(search: Search, members: list[Contender], folds: list[int]) -> list[Held]:
+    """What members make of the rows of each fold: the score of one, the mean rank of several."""
+    if len(members) == 1:
+        return [search.held(members[0], fold) for fold in folds]
+    return [_mean_rank([search.held(c, fold) for c in members]) for fold in folds]
 
 
 def _worth(parts: list[Held], share: float) -> float:
@@ -107,28 +149,37 @@ class Settled(NamedTuple):
 
 def settle(search: Search, choice: Choice, metric: CountMetric, threshold: Any) -> Settled:
     """Fit what was chosen to all rows as far as time allows; set threshold and probabilities."""
+    alone = len(choice.members) == 1
     members: list[Member] = []
     for contender in choice.members:
         whole = None if search.interrupted else search.last_fit(contender)
-        if whole is not None and (whole.scale is not None or len(choice.members) == 1):
-            members.append(whole)
+        if whole is not None:
+            members.append(whole._replace(scale=_scale(search, contender)))
             continue
-        if len(choice.members) == 1 and not search.interrupted:
+        if alone and not search.interrupted:
             search.widen(contender)
         members.append(contender.largest()[1].member)
-    if len(members) > 1:
-        held = choice.held
-    elif members[0].rows is not None or not hasattr(members[0].estimator, "threshold_"):
-        # It was fitted to a sample with more positives: rows as they are say what that means.
-        held = [search.held(choice.members[0], choice.members[0].largest()[0])]
-    else:
-        own = float(members[0].estimator.threshold_)
-        return Settled(members, own if threshold == "auto" else float(threshold), None, None)
+    held = choice.held
+    if alone:
+        model = members[0].estimator
+        if members[0].rows is not None:
+            # It was fitted to a sample with more positives: rows as they are say what that means.
+            held = [search.held(choice.members[0], choice.members[0].largest()[0])]
+        elif hasattr(model, "threshold_") and getattr(model, "threshold", "auto") is not None:
+            own = float(model.threshold_)
+            return Settled(members, own if threshold == "auto" else float(threshold), None, None)
     positive, score, weight = (np.concatenate(part) for part in zip(*held, strict=True))
     if threshold == "auto":
         threshold = best_threshold(positive, score, metric, sample_weight=weight).threshold
     calibration = BetaCalibration.fit(as_log_odds(score, len(members)), positive, weight)
     return Settled(members, float(threshold), calibration, Reference.of(score, weight))
+
+
+def _scale(search: Search, contender: Contender) -> RankScale:
+    """Ranks among the rows held out of all folds."""
+    held = [search.held(contender, fold) for fold in sorted(contender.by_fold)]
+    _, score, weight = (np.concatenate(part) for part in zip(*held, strict=True))
+    return RankScale.of(score, weight)
 
 
 def as_log_odds(score: Floats, members: int) -> Floats:

@@ -42,9 +42,10 @@ class AutoClassifier(RareClassifier):
     Candidates are fitted to few rows first, the better half of them to more, and so on
     (successive halving). Each is judged by rows that it has not seen, as they are: out of fold, or
     with ``times`` by rows that came later. What counts is precision among the ``budget`` rows to
-    check, and average precision. The mean of the ranks of the best few is taken instead of the best
-    one where it is clearly better on held-out rows. What was chosen is fitted to all rows in the
-    end.
+    check, and average precision. Where few positives are held out, nobody can tell which candidate
+    is the best: the mean of the ranks of those that are nearly as good, of different kinds, is
+    taken then. Where there are many, it is taken only if it is clearly better than the best one.
+    What was chosen is fitted to all rows in the end.
 
     Parameters
     ----------

@@ -14,7 +14,6 @@ from rarefind._typing import Bools, Floats, Ints
 from rarefind.auto._preparation import Preparation
 from rarefind.auto._rows import Known
 from rarefind.rules import Condition, Reason
-from rarefind.selection._calibration import Reference
 
 _MOST_KNOTS = 4096
 # Of scores so close to each other, the next ones are not taken to be far beyond them.
@@ -104,7 +103,7 @@ class Member(NamedTuple):
         # The folds were of this fit, and row numbers are nothing to keep.
         model.set_params(**{n: given[n] for n in ("cv", "pos_label") if n in given})
         whole = rows.size == known.positive.size
-        return cls(name, model, preparation, None if whole else rows, _own_scale(model))
+        return cls(name, model, preparation, None if whole else rows, None)
 
     def priority(self, X: Floats) -> Floats:
         """The model's own score."""
@@ -151,14 +150,6 @@ class Columns(NamedTuple):
     names: list[str]
     are_named: bool
     is_level: Bools
-
-
-def _own_scale(model: Any) -> RankScale | None:
-    """Ranks by what the model itself held out, where it keeps that."""
-    reference = getattr(model, "_reference", None)
-    if not isinstance(reference, Reference):
-        return None
-    return RankScale.of(reference.score, np.diff(reference.below))
 
 
 def merged(reasons: list[Reason], score: float, rank: float | None) -> Reason:

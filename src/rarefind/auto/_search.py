@@ -16,6 +16,7 @@ from rarefind._numba import awaits_compiling
 from rarefind._typing import Floats, Ints
 from rarefind.auto._clock import Clock, Pace
 from rarefind.auto._judge import Held, Verdict, judge
+from rarefind.auto._kinds import of_different_kinds
 from rarefind.auto._member import Columns, Member, RankScale
 from rarefind.auto._rows import Fold, Known
 
@@ -201,7 +202,7 @@ class Search:
                 self._step()
             alive = [c for c in self.standing() if c in alive]
             if number + 1 < len(steps):
-                alive = alive[: _kept(len(alive), trials)]
+                alive = self._survivors(alive, _kept(len(alive), trials))
 
     def judged(self) -> list[Contender]:
         """The candidates of which there is a model; else the quick one, if there is that."""
@@ -234,6 +235,18 @@ class Search:
             )
 
         return sorted(found, key=lambda c: -ahead(c))
+
+    @property
+    def is_hard_to_tell(self) -> bool:
+        """Whether too few positives are held out to tell which candidate is the best."""
+        held = sum(int(self.known.positive[fold.judged].sum()) for fold in self.folds)
+        return held < _ENOUGH
+
+    def _survivors(self, standing: list[Contender], n: int) -> list[Contender]:
+        """The best, and where that is hard to tell the best of different kinds."""
+        if self.is_hard_to_tell:
+            standing = of_different_kinds(standing, fill=n)
+        return standing[:n]
 
     def held(self, contender: Contender, fold: int) -> Held:
         """What a candidate makes of the rows of a fold."""
@@ -363,7 +376,7 @@ class Search:
                     done.append(contender)
                 self._step()
             alive = [c for c in self.standing() if c in done]
-            alive = alive[: _kept(len(alive))]
+            alive = self._survivors(alive, _kept(len(alive)))
             if not alive:
                 return
 

@@ -342,8 +342,9 @@ class _Growth:
             grad=-pull.astype(np.float32),
             hess=np.maximum(own, 1e-9).astype(np.float32),
         )
-        tree = self.booster[number : number + 1]
-        learned = tree.predict(self.matrix.data, output_margin=True).astype(np.float64)
+        # To cut the tree out as a model of its own would take longer than to grow it.
+        tree = {"output_margin": True, "iteration_range": (number, number + 1)}
+        learned = self.booster.predict(self.matrix.data, **tree).astype(np.float64)
         scale = 1.0
         if squared:
             # One multiplier for the tree, by a Newton step, in place of one a leaf.
@@ -358,7 +359,7 @@ class _Growth:
                 builder.weigh(rate)
         self.scale.append(scale)
         if self._held_out is not None:
-            held = tree.predict(self._held_out, output_margin=True).astype(np.float64)
+            held = self.booster.predict(self._held_out, **tree).astype(np.float64)
             self._held_learned.append(scale * held)
 
 

@@ -12,10 +12,23 @@ from rarefind._budget import budget_share
 from rarefind._typing import Array, ArrayLike, Bools, Floats, Label
 
 
+def as_column(values: ArrayLike) -> Array:
+    """One value a row.
+
+    A plain array of numbers is one already: what is measured at every round and every cut spends
+    most of its time in scikit-learn's checks otherwise.
+    """
+    if type(values) is np.ndarray and values.ndim == 1 and values.dtype.kind in "bifu":
+        return np.ascontiguousarray(values)
+    return np.asarray(column_or_1d(values))
+
+
 def is_positive(y: ArrayLike, pos_label: Label = None) -> Bools:
     """Which rows carry the positive label; 1 is positive among {0, 1} and {-1, 1}."""
-    labels = column_or_1d(y)
+    labels = as_column(y)
     if pos_label is None:
+        if labels.dtype == bool:
+            return labels.copy()
         known = set(pd.unique(labels).tolist())
         if not (known <= {0, 1} or known <= {-1, 1}):
             shown = ", ".join(map(repr, sorted(known, key=str)[:5]))
@@ -28,7 +41,7 @@ def is_positive(y: ArrayLike, pos_label: Label = None) -> Bools:
 
 def as_scores(score: ArrayLike) -> Floats:
     """One number a row, infinities allowed, NaN refused."""
-    scores = np.asarray(column_or_1d(score), dtype=np.float64)
+    scores = np.asarray(as_column(score), dtype=np.float64)
     missing = int(np.isnan(scores).sum())
     if missing:
         raise ValueError(
@@ -41,7 +54,7 @@ def as_weights(sample_weight: ArrayLike | None, n: int) -> Floats:
     """The weights, ones where none are given."""
     if sample_weight is None:
         return np.ones(n)
-    weights = np.asarray(column_or_1d(sample_weight), dtype=np.float64)
+    weights = np.asarray(as_column(sample_weight), dtype=np.float64)
     if weights.size != n:
         raise ValueError(f"sample_weight has {weights.size} entries for {n} rows.")
     if not np.all(np.isfinite(weights)) or np.any(weights < 0):
@@ -51,7 +64,7 @@ def as_weights(sample_weight: ArrayLike | None, n: int) -> Floats:
 
 def as_amounts(amount: ArrayLike, n: int) -> Floats:
     """What each row is worth."""
-    amounts = np.asarray(column_or_1d(amount), dtype=np.float64)
+    amounts = np.asarray(as_column(amount), dtype=np.float64)
     if amounts.size != n or not np.all(np.isfinite(amounts)):
         raise ValueError(f"amount must hold a finite number for each of the {n} rows.")
     return amounts
@@ -70,7 +83,8 @@ def check_rows(
 ) -> Rows:
     """Check labels, scores and weights together."""
     positive, scores = is_positive(y_true, pos_label), as_scores(score)
-    check_consistent_length(positive, scores)
+    if positive.size != scores.size:
+        check_consistent_length(positive, scores)
     if not positive.size:
         raise ValueError("There are no rows to measure.")
     return Rows(positive, scores, as_weights(sample_weight, positive.size))

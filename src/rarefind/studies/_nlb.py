@@ -357,10 +357,12 @@ def _is_smaller(found: pd.DataFrame) -> Claim:
 def _few_are_enough(found: pd.DataFrame) -> Claim:
     few = _values(found, _NLB, "AP by learners", _FEW).mean()
     many = _values(found, _GB, "AP by learners", _TREES).mean()
+    as_few = _values(found, _GB, "AP by learners", _FEW).mean()
     return Claim(
         f"NLB with {_FEW} trees is as good as GB with {_TREES} (figure 4.4, there on MNIST).",
         bool(few >= many) if np.isfinite(few) and np.isfinite(many) else None,
-        f"The mean AP over these sets is {few:.3f} and {many:.3f}.",
+        f"The mean AP over these sets is {few:.3f} and {many:.3f}; GB with {_FEW} trees has "
+        f"{as_few:.3f}.",
     )
 
 
@@ -439,14 +441,17 @@ _WHY = (
     "worse than either GB; that it moves all weights by full steps on a handful of positives may "
     "be why. The default is more careful: a new tree starts so that it adds its own value "
     "everywhere, close to a sum, and only its own weights move. That is better on the sets and is "
-    "no help on the toy, which two trees can solve only if all weights move. **F1 at 0.** With a "
+    "no help on the toy, which two trees can solve only if all weights move; then most draws of "
+    "the weights reach what was published, and a few do not, which lowers the mean. Fifty "
+    "representations in place of ten gained nothing on four other splits. **F1 at 0.** With a "
     "rate of 0.1 and shrunk leaves the scores of a rare class seldom pass 0 within 100 trees, so "
     "that F1 is 0 on some sets for GB and NLB alike; with the threshold of the folds this is "
     "gone. **Sizes.** Here GB chooses trees as small as those of NLB, probably because a few "
     "positives are parted by a few splits, whatever depth is allowed. **Figure 4.4.** NLB is "
-    "ahead of GB with the same small number of trees, but at this rate both still gain up to the "
-    "last tree. Both also have a higher AP with all trees than with the number that three folds "
-    "choose."
+    "ahead of GB with the same small number of trees: it learns faster, as the thesis says. But at "
+    "this rate both still gain up to the last trees, and with a hundred they are level, which "
+    "leaves no gain once the number of trees is tuned. Both also have a higher AP with all trees "
+    "than with the number that three folds choose."
 )
 
 STUDY = NLB()

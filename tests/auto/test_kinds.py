@@ -1,0 +1,32 @@
+from types import SimpleNamespace
+
+from rarefind.auto._kinds import kind, of_different_kinds
+from rarefind.boosting import SGBAPClassifier
+from rarefind.neighbors import GammaKNNClassifier
+from rarefind.trees import MetaAPForestClassifier
+
+KINDS = {"b": SGBAPClassifier(), "n": GammaKNNClassifier(), "t": MetaAPForestClassifier()}
+
+
+def candidates(letters):
+    return [SimpleNamespace(name=f"{k}{i}", estimator=KINDS[k]) for i, k in enumerate(letters)]
+
+
+def names(found):
+    return " ".join(candidate.name for candidate in found)
+
+
+def test_a_kind_is_the_package_of_the_estimator():
+    assert [kind(c) for c in candidates("bnt")] == ["boosting", "neighbors", "trees"]
+
+
+def test_the_first_two_of_each_kind_stay_in_their_order():
+    assert names(of_different_kinds(candidates("bbbntbt"))) == "b0 b1 n3 t4 t6"
+
+
+def test_others_fill_up_only_what_is_missing():
+    found = candidates("bbbbn")
+    assert names(of_different_kinds(found)) == "b0 b1 n4"
+    assert names(of_different_kinds(found, fill=4)) == "b0 b1 n4 b2"
+    assert names(of_different_kinds(found, fill=2)) == "b0 b1 n4"
+    assert of_different_kinds([], fill=3) == []
