@@ -146,6 +146,6 @@ CHECKED: list[tuple[Any, dict[str, str]]] = [
     ),
     (RuleListClassifier(_RULES), _OWN_THRESHOLD | _WEIGHTS),
     (RuleListClassifier(_RULES, weights="equal", threshold=None), _OWN_THRESHOLD | _WEIGHTS),
-    (AutoClassifier(trials=2, candidates=["metaap", "gamma-knn"], cv=3), {}),
+    (AutoClassifier(trials=2, candidates=["metaap", "gamma-knn"], cv=3), _OWN_THRESHOLD),
     (OnlineBoostingClassifier(method="stream", epochs=50, threshold=None), _A_STEP_A_ROW),
 ]
