@@ -62,6 +62,7 @@ PAYMENTS = ["payments, world 1", "payments, world 2"]
 FEWEST, MOST_SHARE = 15, 0.35
 MEASURES = ("AP", "P@k", "F1", "Pos@Top")
 AUTO, XGB = "AutoClassifier", "XGBoost, tuned"
+AGAIN = "A second split"
 
 
 class Ranker(XGBRanker):
@@ -144,12 +145,14 @@ SGBAP_SPACE = grid(
     max_depth=[2, 3, 4, 6],
 )
 METHODS = [*ours(0), "SGBAP, tuned", AUTO, *peers(0)]
+# Those with the best mean rank by average precision on the first split, and tuned XGBoost.
+LEADERS = [AUTO, XGB, "LightGBM, tuned", "MetaAPForest", "SGBAP", "SGBAP, tuned", "NLB"]
 
 
 class Scoreboard(Study):
-    """All methods on all sets; each part is a method on a split of a set."""
+    """All methods on a split of all sets, and the leaders on a second; each part is one of them."""
 
-    about = About("scoreboard", "Scoreboard", "rarefind", 1)
+    about = About("scoreboard", "Scoreboard", "rarefind", 2)
     protocol = 2
 
     def __init__(self, most: int | None = None) -> None:
@@ -157,8 +160,13 @@ class Scoreboard(Study):
 
     def parts(self, sets, runs, quick):
         names = ["glass4", "ecoli3"] if quick else self._names(sets)
-        methods = ["γk-NN", "SGBAP", AUTO, "k-NN", XGB] if quick else METHODS
-        return [Part(n, r, m) for r in range(runs) for n in [*names, *PAYMENTS] for m in methods]
+        first = ["γk-NN", "SGBAP", AUTO, "k-NN", XGB] if quick else METHODS
+        return [
+            Part(n, run, m)
+            for run in range(runs)
+            for n in [*names, *PAYMENTS]
+            for m in (LEADERS if run else first)
+        ]
 
     def _names(self, sets):
         known = set(list_keel()) | set([] if sets.folder is None else list_published(sets.folder))
@@ -191,12 +199,11 @@ class Scoreboard(Study):
 
     def report(self, found, quick):
         report = Report(self.title, INTRO)
-        told = pd.DataFrame(columns=["dataset", "method", "metric", "k", "value"])
-        report.text(progress(found, quick))
-        is_simulated = found["dataset"].isin(PAYMENTS)
-        public, simulated = found[~is_simulated], found[is_simulated]
-        tables = {m: beside(public, told, m) for m in MEASURES}
+        report.text(progress(found[found["run"] == 0], quick))
+        tables, worlds = shown(found[found["run"] == 0])
+        again, later_worlds = shown(found[(found["run"] > 0) & found["method"].isin(LEADERS)])
         report.claims = claims(tables)
+        report.claims += [c._replace(statement=f"{AGAIN}: {c.statement}") for c in claims(again)]
         report.table("All public sets: mean of each measure", summary(tables))
         for measure, table in tables.items():
             standing = table.standing(AUTO).sort_values("mean rank")
@@ -208,13 +215,27 @@ class Scoreboard(Study):
             "critical difference (Nemenyi, 5 %).",
             partial(draw_ranks, tables["AP"].ours.dropna()),
         )
-        for world, values in simulated.groupby("dataset"):
-            report.table(
-                f"Simulated {world}, in time order: labels a week late",
-                summary({m: beside(values, told, m) for m in MEASURES}),
-            )
+        for measure in ("AP", "P@k") if len(again["AP"].ours) else ():
+            standing = again[measure].standing(AUTO).sort_values("mean rank")
+            n = len(again[measure].ours.dropna())
+            report.table(f"{AGAIN}, {measure}: {len(LEADERS)} methods, {n} sets", rounded(standing))
+        for title, values in (worlds | later_worlds).items():
+            report.table(title, values)
         report.table("Average precision, set by set", by_set(tables["AP"].ours))
         return report
+
+
+def shown(found):
+    """Tables of the public sets by measure, and of each world of payments by its title."""
+    told = pd.DataFrame(columns=["dataset", "method", "metric", "k", "value"])
+    is_simulated = found["dataset"].isin(PAYMENTS)
+    worlds = {
+        f"Simulated {world}{', drawn again' if run else ''}, in time order: labels a week late": (
+            summary({m: beside(values, told, m) for m in MEASURES})
+        )
+        for (run, world), values in found[is_simulated].groupby(["run", "dataset"])
+    }
+    return {m: beside(found[~is_simulated], told, m) for m in MEASURES}, worlds
 
 
 def is_same(one, other):
@@ -404,10 +425,11 @@ INTRO = (
     "and 1001; here it is 0), and defaults of other estimators with some of them at hand, so ours may "
     "stand a little too well. Three versions of that rule were run on this board; the last change, "
     "how near to the best a candidate must be, was made after the version before had fallen behind "
-    "tuned XGBoost on world 1 of the payments. World 2 was run once, after that. "
+    "tuned XGBoost on world 1 of the payments. World 2 was run once, after that. So the leading "
+    f"{len(LEADERS)} methods were run once more on a second split and on two more worlds, after all "
+    "choices were made, and whatever came of it stands below: that is the cleaner test. "
     "Thresholds for F1 come from held-out training rows for all. k of P@k is the number of positives among the test rows. "
-    "A set's value is the mean over its splits; a method must have run on a set for it to count, "
-    "and ranks are over the sets that all methods ran on. Payments are simulated "
+    "Ranks are over the sets that all methods of a table ran on. Payments are simulated "
     "(`rarefind.data.simulate_transactions`): 50 days to learn from, a week whose labels are not "
     "there yet, 18 days to test."
 )
