@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import numpy as np
+
 from rarefind._numba import kernel, reordering_kernel
 
 
@@ -23,6 +25,23 @@ def test_a_kernel_does_not_take_on_the_options_of_its_caller():
     assert inner.targetoptions["fastmath"] is False
     assert inner.targetoptions["error_model"] == "python"
     assert outer.targetoptions["fastmath"] == {"reassoc", "contract", "nsz"}
+
+
+def test_a_reordering_kernel_becomes_part_of_its_caller():
+    @reordering_kernel
+    def inner(x):
+        total = 0.0
+        for value in x:
+            total += value
+        return total
+
+    @reordering_kernel
+    def outer(x):
+        return 2 * inner(x)
+
+    assert outer(np.arange(4.0)) == 12.0
+    # Two copies of it could differ in the last digits, by which of them a process runs.
+    assert not inner.signatures
 
 
 def test_what_was_never_compiled_is_known(tmp_path):

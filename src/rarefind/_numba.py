@@ -24,17 +24,20 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     What is the default is said all the same: a kernel that is first compiled for another one would
     take on its options, and its last digits would depend on which was asked for first.
     """
-    return _compile(function, fastmath=False, error_model="python")
+    return _compile(function, fastmath=False, error_model="python", inline="never")
 
 
 def reordering_kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile as :func:`kernel` does, and let sums be taken in any order, several at once.
 
     Their last digits then depend on the machine and on the code around them: what must be equal to
-    the last bit comes from one and the same kernel. A division by 0 is as in NumPy: to ask about
-    each would keep divisions from being made several at once.
+    the last bit comes from one and the same kernel. So one that is called by another becomes part
+    of it: as a function of its own it would be compiled twice, by itself and beside its caller, and
+    the process that compiles them runs the one, later processes the other. A division by 0 is as in
+    NumPy: to ask about each would keep divisions from being made several at once.
     """
-    return _compile(function, fastmath={"reassoc", "contract", "nsz"}, error_model="numpy")
+    reordered = {"reassoc", "contract", "nsz"}
+    return _compile(function, fastmath=reordered, error_model="numpy", inline="always")
 
 
 def _compile(function: Callable[P, R], **options: Any) -> Callable[P, R]:
