@@ -20,6 +20,13 @@ def test_a_kind_is_the_package_of_the_estimator():
     assert [kind(c) for c in candidates("bnt")] == ["boosting", "neighbors", "trees"]
 
 
+def test_a_class_of_ones_own_is_of_the_kind_that_it_is_made_of():
+    class Own(GammaKNNClassifier):
+        pass
+
+    assert kind(SimpleNamespace(estimator=Own())) == "neighbors"
+
+
 def test_the_first_two_of_each_kind_stay_in_their_order():
     assert names(of_different_kinds(candidates("bbbntbt"))) == "b0 b1 n3 t4 t6"
 

@@ -18,8 +18,9 @@ C = TypeVar("C", bound=_Candidate)
 
 
 def kind(candidate: _Candidate) -> str:
-    """The family of the estimator: the package of rarefind that it comes from."""
-    return type(candidate.estimator).__module__.split(".")[1]
+    """The family of the estimator: the package of rarefind that it comes from, or is made of."""
+    modules = (each.__module__.split(".") for each in type(candidate.estimator).__mro__)
+    return next(module[1] for module in modules if module[0] == "rarefind")
 
 
 def of_different_kinds(candidates: Iterable[C], fill: int = 0) -> list[C]:
