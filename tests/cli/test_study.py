@@ -31,6 +31,9 @@ def test_mistakes(rarefind, tmp_path):
         (("run", "gama-knn"), "did you mean 'gamma-knn'?"),
         (("show", "gamma-knn"), "run the study first"),
         (("run", "gamma-knn", "--data", tmp_path), "manifest.json"),
+        (("run", "onlb", "--data", tmp_path), "manifest.json"),
+        (("run", "onlb", "--runs", "4"), "at most 3 runs"),
+        (("show", "gamma-knn", "--json"), "run the study first"),
     ):
         result = rarefind("study", *arguments, cwd=tmp_path)
         assert result.returncode == 2

@@ -87,6 +87,33 @@ def test_values_of_another_protocol_are_not_used(tmp_path):
     newer.protocol = 2
     run_study(newer, tmp_path, runs=1)
     assert len(newer.ran) == 2
+    older = Toy()
+    assert len(run_study(older, tmp_path, runs=1)) == 4
+    assert older.ran == [], "they are still in the file"
+
+
+def test_what_two_processes_add_is_kept(tmp_path):
+    one, two = Results(Toy(), tmp_path), Results(Toy(), tmp_path)
+    for results, part in ((one, Part("a", 0)), (two, Part("b", 0)), (one, Part("a", 1))):
+        results.add(part, [Row("ours", "F1", 0.5, 1)])
+        results.write()
+    assert Results(Toy(), tmp_path).done() == {Part("a", 0), Part("b", 0), Part("a", 1)}
+    assert len(Results(Toy(), tmp_path).table()) == 3
+
+
+def test_a_part_without_values_and_a_study_without_runs_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="gave no values"):
+        Results(Toy(), tmp_path).add(Part("a", 0), [])
+    with pytest.raises(ValueError, match="at least one"):
+        run_study(Toy(), tmp_path, runs=0)
+
+
+def test_a_method_without_published_values_is_averaged_over_the_same_sets(tmp_path):
+    found = run_study(Toy(), tmp_path, runs=1)
+    told = pd.DataFrame([{"dataset": "a", "method": "ours", "metric": "F1", "k": 1, "value": 0.5}])
+    means = beside(found, told, "F1", 1).means().set_index("method")
+    assert list(means["sets"]) == [1, 1]
+    assert means.at["theirs", "ours"] == pytest.approx(0.4)
 
 
 def test_processes_give_the_same_values(tmp_path):

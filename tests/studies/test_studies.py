@@ -36,6 +36,7 @@ def test_the_whole_study_runs_each_set_before_any_again(name):
     assert len(set(parts)) == len(parts)
     runs = [part.run for part in parts]
     assert max(runs) <= 1
+    assert runs == sorted(runs)
     assert study.about.runs >= 1
     assert study.about.title
     assert study.about.source

@@ -93,11 +93,12 @@ def show(
 
     results = Results(get_study(name), output, quick)
     page = results.path.with_suffix(".md")
+    wanted = results.path if as_json else page
+    if not wanted.exists():
+        raise ValueError(f"There is no {wanted}: run the study first, `rarefind study run {name}`.")
     if as_json:
         typer.echo(results.table().to_json(orient="records"))
         return
-    if not page.exists():
-        raise ValueError(f"There is no {page}: run the study first, `rarefind study run {name}`.")
     from rich.markdown import Markdown
 
     from rarefind.cli._tables import console_of

@@ -264,11 +264,10 @@ def _is_first(table: Beside, form: str) -> Claim:
 
 def _at_least_published(table: Beside) -> Claim:
     lines = table.means().set_index("method").loc[list(_FORMS)]
-    best = lines["ours"].max()
-    line = lines.iloc[0]
+    line = lines.loc[_OWN]
     return Claim(
         "The mean F1 of ME² is at least that of table 2.",
-        bool(best >= line["published"]) if line["sets"] >= len(_FIVE) else None,
+        bool(line["ours"] >= line["published"]) if line["sets"] >= len(_FIVE) else None,
         f"Published {line['published']:.3f} over the same {line['sets']:.0f} sets; "
         + ", ".join(f"{form} {value:.3f}" for form, value in lines["ours"].items())
         + ".",

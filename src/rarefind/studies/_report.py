@@ -43,6 +43,10 @@ class Claim(NamedTuple):
         """Whether it holds, in words."""
         return {True: "Holds", False: "Does not hold", None: "Cannot be told"}[self.holds]
 
+    def unless(self, enough: bool, otherwise: str) -> Claim:
+        """The same where there is enough to judge it by; else left open, and why is said first."""
+        return self if enough else self._replace(holds=None, shown=f"{otherwise} {self.shown}")
+
 
 @dataclass
 class Report:

@@ -12,6 +12,7 @@ from rarefind._files import written_whole
 from rarefind.studies._study import Part, Row, Study
 
 _KEY = ["dataset", "run", "what"]
+_KEY_IN_FILE = ["protocol", *_KEY]
 _KINDS: dict[str, Any] = {
     **dict.fromkeys(["study", "dataset", "what", "method", "measure", "params", "version"], str),
     "protocol": "int64",
@@ -30,11 +31,13 @@ class Results:
         self._study, self._quick = study, quick
         self.path = folder / f"{study.name}{'-quick' if quick else ''}.parquet"
         self._parts: list[pd.DataFrame] = []
+        self._has_news = False
         if self.path.exists():
-            self._parts.append(self._kept())
+            found = self._in_file()
+            # Of another protocol nothing can be used.
+            self._parts.append(found[found["protocol"] == study.protocol])
 
-    def _kept(self) -> pd.DataFrame:
-        """What the file holds of this protocol; of another one nothing can be used."""
+    def _in_file(self) -> pd.DataFrame:
         try:
             found = pd.read_parquet(self.path)
         except (OSError, ValueError):
@@ -43,7 +46,7 @@ class Results:
             ) from None
         if set(found.columns) != set(_KINDS):
             raise ValueError(f"{self.path} is no file of results: move it away to begin anew.")
-        return found[found["protocol"] == self._study.protocol]
+        return found
 
     def table(self) -> pd.DataFrame:
         """Every value, one a row."""
@@ -58,6 +61,8 @@ class Results:
 
     def add(self, part: Part, rows: list[Row]) -> None:
         """Take in what a part gave."""
+        if not rows:
+            raise ValueError(f"The part {part} of the study {self._study.name} gave no values.")
         table = pd.DataFrame([{**part._asdict(), **row._asdict()} for row in rows])
         table = table.assign(
             study=self._study.name,
@@ -66,10 +71,22 @@ class Results:
             version=rarefind.__version__,
         )
         self._parts.append(table.astype(_KINDS)[list(_KINDS)])
+        self._has_news = True
 
     def write(self) -> None:
-        """Write the file anew, whole."""
+        """Write the file anew, whole, if there is something new.
+
+        What it holds of another protocol stays, and so do parts that another process has added.
+        """
+        if not self._has_news:
+            return
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        table = self.table().sort_values(_KEY, kind="stable", ignore_index=True)
+        table = self.table()
+        if self.path.exists():
+            kept = self._in_file()
+            ours, theirs = (pd.MultiIndex.from_frame(t[_KEY_IN_FILE]) for t in (table, kept))
+            table = pd.concat([kept[~theirs.isin(ours)], table], ignore_index=True)
+        table = table.sort_values(_KEY_IN_FILE, kind="stable", ignore_index=True)
         with written_whole(self.path) as part:
             table.to_parquet(part, index=False)
+        self._has_news = False

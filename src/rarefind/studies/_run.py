@@ -11,6 +11,7 @@ from joblib import Parallel, delayed
 
 from rarefind._progress import progress_bar
 from rarefind._threads import threads_limited
+from rarefind.data import list_published
 from rarefind.studies._results import Results
 from rarefind.studies._sets import Sets
 from rarefind.studies._study import Part, Row, Study
@@ -55,6 +56,10 @@ def run_study(
         Every value of the parts asked for: ``dataset``, ``run``, ``method``, ``measure``, ``value``
         and more. Ctrl-C leaves those that are done in the file.
     """
+    if runs is not None and runs < 1:
+        raise ValueError(f"A study of {runs} runs is none: ask for at least one.")
+    if data is not None:
+        list_published(data)  # says what is wrong with the folder, whether a set is asked of it
     sets = Sets(None if data is None else Path(data))
     results = Results(study, Path(folder), quick)
     wanted = study.parts(sets, runs or (1 if quick else study.about.runs), quick)
@@ -73,8 +78,7 @@ def run_study(
                     results.write()
                     written = time.monotonic()
     finally:
-        if left:
-            results.write()
+        results.write()
     found = results.table()
     keys = pd.MultiIndex.from_frame(found[["dataset", "run", "what"]])
     return found[keys.isin(wanted)].reset_index(drop=True)

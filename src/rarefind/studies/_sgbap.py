@@ -241,15 +241,11 @@ def _claims(found: pd.DataFrame, tables: dict[str, Beside]) -> list[Claim]:
         for method in (EXP_THEN, EXP)
     ]
     compared = _comparisons(found, tables)
-    if found["run"].nunique() < _RUNS_THAT_TELL:
-        compared = [_too_early(claim) for claim in compared]
-    return [*reached, *compared]
-
-
-def _too_early(claim: Claim) -> Claim:
-    return claim._replace(
-        holds=None, shown=f"Fewer than {_RUNS_THAT_TELL} runs so far. {claim.shown}"
+    enough, otherwise = (
+        found["run"].nunique() >= _RUNS_THAT_TELL,
+        f"Fewer than {_RUNS_THAT_TELL} runs so far.",
     )
+    return [*reached, *(claim.unless(enough, otherwise) for claim in compared)]
 
 
 def _comparisons(found: pd.DataFrame, tables: dict[str, Beside]) -> list[Claim]:
@@ -301,7 +297,9 @@ def _is_first(ours: pd.DataFrame, measure: str, method: str, rare: list[str]) ->
         best = str(line[rivals].idxmax()) if line[rivals].notna().any() else ""
         if best and line[method] == line[method]:
             holds.append(bool(line[method] > line[best]))
-            told.append(f"{name}: {line[method]:.3f}, {best} {line[best]:.3f}")
+            without = [rival for rival in _RIVALS if not line.get(rival, np.nan) >= 0]
+            said = f" (not run: {', '.join(without)})" if without else ""
+            told.append(f"{name}: {line[method]:.3f}, {best} {line[best]:.3f}{said}")
     return Claim(
         f"On sets with fewer than 15 % of positives, {method} has a higher {measure} than gradient "
         "boosting by the logistic loss, RankBoost and LambdaMART.",

@@ -50,7 +50,10 @@ class Beside(NamedTuple):
                     }
                 ).dropna()
             else:
-                both = pd.DataFrame({"ours": self.ours[method], "published": np.nan})
+                # Over the same sets as its neighbours, or it could not be compared with them.
+                sets = self.shared or self.ours.index
+                own = self.ours[method].reindex(sets).dropna()
+                both = pd.DataFrame({"ours": own, "published": np.nan})
             lines.append(
                 {
                     "method": method,
@@ -80,7 +83,7 @@ class Beside(NamedTuple):
                 "first on": top.sum().astype(int),
             }
         )
-        if best is not None:
+        if best in whole.columns:
             against = [compare(signed[best], signed[m]) for m in whole.columns]
             lines[f"{best} ahead"] = [a.ahead for a in against]
             lines["behind"] = [a.behind for a in against]
