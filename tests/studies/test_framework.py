@@ -14,7 +14,7 @@ from rarefind.studies._published import published
 from rarefind.studies._report import Claim, Report, write_report
 from rarefind.studies._sets import Sets
 from rarefind.studies._study import Part, Row, Study
-from rarefind.studies._tables import beside, compare, rounded
+from rarefind.studies._tables import beside, compare, rounded, standard_error
 
 
 class Toy(Study):
@@ -114,6 +114,14 @@ def test_a_method_without_published_values_is_averaged_over_the_same_sets(tmp_pa
     means = beside(found, told, "F1", 1).means().set_index("method")
     assert list(means["sets"]) == [1, 1]
     assert means.at["theirs", "ours"] == pytest.approx(0.4)
+
+
+def test_the_standard_error_is_that_of_the_means_of_runs(tmp_path):
+    found = run_study(Toy(), tmp_path)
+    # The means of the three runs are 0.55, 0.56 and 0.57.
+    error = standard_error(found, "ours", "F1", 1, ["a", "b"])
+    assert error == pytest.approx(0.01 / np.sqrt(3))
+    assert np.isnan(standard_error(found[found["run"] == 0], "ours", "F1", 1, ["a"]))
 
 
 def test_processes_give_the_same_values(tmp_path):

@@ -32,7 +32,14 @@ from rarefind.studies._published import published
 from rarefind.studies._report import Claim, Report
 from rarefind.studies._sets import Labelled, Sets, split
 from rarefind.studies._study import Part, Row, Study
-from rarefind.studies._tables import Beside, beside, compare, means_of, rounded
+from rarefind.studies._tables import (
+    Beside,
+    beside,
+    compare,
+    means_of,
+    rounded,
+    standard_error,
+)
 
 #: The measures of the tables, by their names there and here.
 MEASURES = {"F1": "f1", "BA": "balanced_accuracy", "GM": "g_mean", "G1": "g_measure"}
@@ -112,7 +119,7 @@ class GammaKNN(Study):
             line = table.means().set_index("method").loc["γk-NN"]
             plain, grid = (table.ours[name].mean() for name in ("k-NN", "γk-NN, grid"))
             best = _in_hindsight(found, k, table.shared)
-            spread = _spread_of_mean(found, k, table.shared)
+            spread = standard_error(found, "γk-NN", "F1", k, table.shared)
             report.claims.append(
                 Claim(
                     f"With k = {k}, the mean F1 of γk-NN is at least that of table {where}.",
@@ -271,13 +278,6 @@ def _in_hindsight(found: pd.DataFrame, k: int, sets: list[str]) -> float:
     own = found[(found["measure"] == _AT_GAMMA) & (found["k"] == k) & found["dataset"].isin(sets)]
     by_gamma = own.groupby(["dataset", "params"])["value"].mean()
     return float(by_gamma.groupby("dataset").max().mean())
-
-
-def _spread_of_mean(found: pd.DataFrame, k: int, sets: list[str]) -> float:
-    """Standard error of the mean F1 of γk-NN over the sets, by how it differs from run to run."""
-    own = found[(found["measure"] == "F1") & (found["k"] == k) & (found["method"] == "γk-NN")]
-    by_run = own[own["dataset"].isin(sets)].groupby("run")["value"].mean()
-    return float(by_run.std() / np.sqrt(len(by_run)))
 
 
 def _imbalance(inside: Labelled, seed: int) -> list[Row]:

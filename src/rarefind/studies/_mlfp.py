@@ -25,7 +25,14 @@ from rarefind.studies._published import published
 from rarefind.studies._report import Claim, Report
 from rarefind.studies._sets import Labelled, Sets, split
 from rarefind.studies._study import Part, Row, Study
-from rarefind.studies._tables import Beside, beside, compare, means_of, rounded
+from rarefind.studies._tables import (
+    Beside,
+    beside,
+    compare,
+    means_of,
+    rounded,
+    standard_error,
+)
 
 _KS = (1, 3)
 _TABLES = {1: "3.3", 3: "3.1"}
@@ -79,7 +86,9 @@ class MLFPStudy(Study):
         missed = _missed(found).reindex(tables[3].ours.index).dropna()
         report = Report(self.title, _INTRO, why=_WHY)
         for k, table in tables.items():
-            report.claims += [_at_least_published(table, method, k) for method in (_THESIS, _EXACT)]
+            report.claims += [
+                _at_least_published(found, table, method, k) for method in (_THESIS, _EXACT)
+            ]
         report.claims += [_is_best(table.ours, k) for k, table in tables.items()]
         report.claims += [_better_than_plain(tables[3].ours), *_constraint(missed)]
         report.claims += [_adds_to_threshold(table.ours, k) for k, table in tables.items()]
@@ -267,14 +276,15 @@ def _missed(found: pd.DataFrame) -> pd.DataFrame:
     return 100 * shares.reindex(columns=["k-NN", _THESIS, _FREE])
 
 
-def _at_least_published(table: Beside, method: str, k: int) -> Claim:
+def _at_least_published(found: pd.DataFrame, table: Beside, method: str, k: int) -> Claim:
     line = table.means().set_index("method").loc[method]
+    spread = standard_error(found, method, "F1", k, table.shared)
     how = "at the best threshold" if method == _EXACT else "by the rule of the thesis"
     return Claim(
         f"With k = {k}, the mean F1 of MLFP {how} is at least that of table {_TABLES[k]}.",
         bool(line["difference"] >= 0) if line["sets"] >= _ENOUGH else None,
         f"Ours is {line['ours']:.3f}, published {line['published']:.3f}, over the same "
-        f"{line['sets']:.0f} sets.",
+        f"{line['sets']:.0f} sets (standard error {spread:.3f}).",
     )
 
 
@@ -375,12 +385,15 @@ _WHY = (
     "The constraint leaves many sets as they are: on some it is not reached, on others the chosen "
     "μ keeps M near the identity with and without it, and a test part with a handful of positives "
     "shows no small change, the less the fewer the splits; where the two differ, the constraint "
-    "mostly saves positives. ITML is not tuned and draws its similar pairs mostly among "
-    "negatives; it need not beat plain k-NN. ImbML is tuned over far fewer settings here than in "
-    "the thesis, and its λ is in other units than the authors'. Published values of single sets "
-    "differ from ours in both directions by more than their spread: the splits are not known, and "
-    "two of the abalone sets have so few positives that hardly any method finds one. So means over "
-    "the same sets are compared; differences of a few thousandths are within what the splits do."
+    "mostly saves positives. ITML is not tuned and draws its similar pairs mostly among negatives; "
+    "it need not beat plain k-NN. ImbML is tuned over far fewer settings here than in the thesis, "
+    "and its λ is in other units than the authors'. Published values of single sets differ from "
+    "ours in both directions by more than their spread: the splits are not known, and two of the "
+    "abalone sets have so few positives that hardly any method finds one. So means over the same "
+    "sets are compared; differences of a few thousandths are within what the splits do. With k = 3 "
+    "that is all that MLFP at the best threshold is from the published mean. By the rule of the "
+    "thesis it is farther below: 16 settings are tried here where the thesis tries 400, on half as "
+    "many folds."
 )
 
 STUDY = MLFPStudy()

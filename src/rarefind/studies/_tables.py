@@ -124,6 +124,16 @@ def compare(one: pd.Series[float], other: pd.Series[float]) -> Against:
     return Against(ahead, behind, p)
 
 
+def standard_error(
+    found: pd.DataFrame, method: str, measure: str, k: int, sets: Iterable[str]
+) -> float:
+    """Of the mean over sets, by how it differs from run to run; NaN of a single run."""
+    is_asked = (found["measure"] == measure) & (found["k"] == k) & (found["method"] == method)
+    own = found[is_asked & found["dataset"].isin(list(sets))]
+    by_run = own.groupby("run")["value"].mean()
+    return float(by_run.std() / np.sqrt(len(by_run))) if len(by_run) > 1 else float("nan")
+
+
 def beside(
     found: pd.DataFrame,
     published: pd.DataFrame,
