@@ -457,8 +457,8 @@ def main() -> None:
         for line in speed_lines(quick=given.quick):
             print(line, flush=True)
             lines.append(line)
-            if not given.quick:
-                pd.DataFrame(lines).to_json(results / "scoreboard_speed.json", orient="records")
+        if not given.quick:
+            pd.DataFrame(lines).to_json(results / "scoreboard_speed.json", orient="records")
     if given.only == "speed":
         return
     if given.only == "page":
