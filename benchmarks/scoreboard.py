@@ -208,7 +208,7 @@ class Scoreboard(Study):
             c._replace(
                 statement=f"{AGAIN}, {len(LEADERS)} methods: {c.statement}",
                 shown=f"{c.shown} Over {n} of {of} sets.",
-            ).unless(n == of, "Not all of it is run.")
+            ).judged_if(n == of, "Not all of it is run.")
             for c in claims(again)
         ]
         report.table("All public sets: mean of each measure", summary(tables))

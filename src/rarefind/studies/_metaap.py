@@ -30,7 +30,7 @@ from rarefind.studies._metaap_methods import (
     Grid,
     Ranked,
 )
-from rarefind.studies._report import Claim, Report
+from rarefind.studies._report import Claim, Report, judged_from
 from rarefind.studies._sets import Labelled, Sets, split
 from rarefind.studies._study import Part, Row, Study
 from rarefind.studies._tables import Beside, beside, compare, means_of, rounded
@@ -270,9 +270,7 @@ def _claims(found: pd.DataFrame, ours: pd.DataFrame, positive: pd.Series[float])
         claims.append(_is_compact(found, method))
     claims.append(_order_of_ensembles(ours))
     claims += [_forest_budgets(found, method) for method in (FOREST_THEN, FOREST)]
-    enough = found["run"].nunique() >= _RUNS_THAT_TELL
-    otherwise = f"Fewer than {_RUNS_THAT_TELL} runs so far."
-    return [claim.unless(enough, otherwise) for claim in claims]
+    return judged_from(_RUNS_THAT_TELL, found, claims)
 
 
 def _reaches(ours: pd.DataFrame, method: str, aim: float, what: str) -> Claim:

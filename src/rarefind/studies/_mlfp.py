@@ -346,7 +346,7 @@ def _adds_to_threshold(ours: pd.DataFrame, k: int) -> Claim:
         None if len(whole) < _ENOUGH else bool(means[_EXACT] > means["γk-NN"]),
         f"{means[_EXACT]:.3f} and {means['γk-NN']:.3f}; ahead on {against.ahead} sets, behind on "
         f"{against.behind}, p = {against.p:.2g}.",
-    ).unless(against.p < _LUCK, "It may be luck.")
+    ).judged_if(against.p < _LUCK, "It may be luck.")
 
 
 def _draw_missed(missed: pd.DataFrame, figure: Any) -> None:

@@ -43,9 +43,15 @@ class Claim(NamedTuple):
         """Whether it holds, in words."""
         return {True: "Holds", False: "Does not hold", None: "Cannot be told"}[self.holds]
 
-    def unless(self, enough: bool, otherwise: str) -> Claim:
+    def judged_if(self, enough: bool, otherwise: str) -> Claim:
         """The same where there is enough to judge it by; else left open, and why is said first."""
         return self if enough else self._replace(holds=None, shown=f"{otherwise} {self.shown}")
+
+
+def judged_from(fewest: int, found: pd.DataFrame, claims: list[Claim]) -> list[Claim]:
+    """Claims, all left open while there are fewer runs."""
+    enough = found["run"].nunique() >= fewest
+    return [claim.judged_if(enough, f"Fewer than {fewest} runs so far.") for claim in claims]
 
 
 @dataclass

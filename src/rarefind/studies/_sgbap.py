@@ -17,7 +17,7 @@ from rarefind.data import simulate_transactions, transaction_features
 from rarefind.metrics import average_precision, pos_at_top, precision_at_k
 from rarefind.studies._catalogue import STUDIES
 from rarefind.studies._published import published
-from rarefind.studies._report import Claim, Report
+from rarefind.studies._report import Claim, Report, judged_from
 from rarefind.studies._sets import Labelled, Sets, split
 from rarefind.studies._sgbap_methods import EXP, EXP_THEN, METHODS, SIGMOID, SIGMOID_THEN, Grid
 from rarefind.studies._study import Part, Row, Study
@@ -240,12 +240,7 @@ def _claims(found: pd.DataFrame, tables: dict[str, Beside]) -> list[Claim]:
         for name in ("pima", "w8a")
         for method in (EXP_THEN, EXP)
     ]
-    compared = _comparisons(found, tables)
-    enough, otherwise = (
-        found["run"].nunique() >= _RUNS_THAT_TELL,
-        f"Fewer than {_RUNS_THAT_TELL} runs so far.",
-    )
-    return [*reached, *(claim.unless(enough, otherwise) for claim in compared)]
+    return [*reached, *judged_from(_RUNS_THAT_TELL, found, _comparisons(found, tables))]
 
 
 def _comparisons(found: pd.DataFrame, tables: dict[str, Beside]) -> list[Claim]:
