@@ -50,6 +50,13 @@ def published_means(source: str, table: str) -> pd.DataFrame:
     return found[found["dataset"].isin(_MEANS)].drop(columns="dataset").reset_index(drop=True)
 
 
+def published_value(source: str, table: str, method: str, metric: str) -> float:
+    """The one figure that a table has of a method; NaN where it has none."""
+    found = _table(source, table)
+    own = found.loc[(found["method"] == method) & (found["metric"] == metric), "value"]
+    return float(own.item()) if len(own) else float("nan")
+
+
 def _table(source: str, table: str) -> pd.DataFrame:
     every = _all()
     found = every[(every["source"] == source) & (every["table"] == table)]
