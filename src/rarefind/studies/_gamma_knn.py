@@ -135,7 +135,7 @@ class GammaKNN(Study):
                     f"Ours is {line['ours']:.3f}, published {line['published']:.3f}, over the "
                     f"same {line['sets']:.0f} sets (standard error {spread:.3f}). On our splits "
                     f"the paper's grid has {grid:.3f}, plain k-NN {plain:.3f}, and the one γ of "
-                    f"each set that is best on these very test parts {best:.3f}. {luck}",
+                    f"each set that is best on these very test parts {best:.3f}.{luck}",
                 )
             )
         for (measure, k), table in tables.items():
@@ -306,16 +306,18 @@ def _on_more_splits(data: Labelled, run: int) -> list[Row]:
 
 
 def _luck(found: pd.DataFrame, k: int, sets: list[str], told: float) -> str:
-    """How a mean over five splits differs from one over many, in words."""
+    """How a mean over five splits differs from one over many, in words, where that is known."""
     own = found[(found["method"] == "γk-NN") & (found["k"] == k) & found["dataset"].isin(sets)]
     few, more = (own[own["measure"] == measure] for measure in ("F1", _OF_MORE))
     numbers = more["params"].map(lambda text: json.loads(text)["split"])
     means = pd.concat([few.groupby("run")["value"].mean(), more.groupby(numbers)["value"].mean()])
     mean, spread = means.mean(), means.std() / np.sqrt(_FIRST)
+    if not spread > 0:
+        return ""
     # Both the published mean and ours are drawn.
     away = (told - mean) / np.hypot(spread, means.std() / np.sqrt(len(means)))
     return (
-        f"Over {len(means)} splits ours is {mean:.3f}, and a mean over {_FIRST} of them, as the "
+        f" Over {len(means)} splits ours is {mean:.3f}, and a mean over {_FIRST} of them, as the "
         f"published one is, differs from that by {spread:.3f} (one standard deviation): the "
         f"published one is {abs(away):.1f} standard deviations {'above' if away > 0 else 'below'}."
     )
