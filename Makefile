@@ -43,7 +43,6 @@ bench-all: bench
 	$(PY) benchmarks/trees_speed.py
 	$(PY) benchmarks/boosting.py
 	$(PY) benchmarks/boosting_speed.py
-	$(PY) benchmarks/nlb.py
 	$(PY) benchmarks/projection.py
 	$(PY) benchmarks/conditions.py
 	$(PY) benchmarks/auto.py

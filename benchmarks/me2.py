@@ -1,12 +1,11 @@
-"""ME²: one ellipsoid beside a general convex solver, growth with the rows, F1 beside Table 2.
+"""ME²: one ellipsoid beside a general convex solver, and growth with the rows.
 
-python benchmarks/me2.py --data ../shared/data --published ../shared/published
+python benchmarks/me2.py
 python benchmarks/me2.py --quick
 
 CVXPY solves the same problem for the first table. It is no dependency of rarefind: `pip install
-cvxpy` into the environment of this run; without it the table is left out. `--data` is a folder that
-`rarefind.data.load_published` opens, `--published` one with `results.csv`; without them the last
-table is left out.
+cvxpy` into the environment of this run; without it the table is left out. F1 beside the published
+figures is in the study `me2`.
 """
 
 from __future__ import annotations
@@ -14,45 +13,18 @@ from __future__ import annotations
 import argparse
 import resource
 import time
-import warnings
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from _report import write
 from sklearn.datasets import make_classification
-from sklearn.model_selection import StratifiedShuffleSplit
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import StandardScaler
 
-from rarefind._progress import progress_bar
-from rarefind.data import list_published, load_published
-from rarefind.metrics import average_precision, f_beta
-from rarefind.neighbors import GammaKNNClassifier, ME2Classifier
+from rarefind.neighbors import ME2Classifier
 from rarefind.neighbors._ellipsoids import solve
-
-# The sets of Table 2 at hand, by their names there.
-SETS = {
-    "yeast3": "yeast3",
-    "wine": "redwinequality4",
-    "abalone17": "abalone-17_vs_7-8-9-10",
-    "yeast6": "yeast6",
-    "abalone20": "abalone-20_vs_8-9-10",
-}
-
-METHODS: dict[str, Callable[[int], object]] = {
-    "nearest, paper's rule": lambda s: ME2Classifier(threshold=None, random_state=s),
-    "nearest, local, paper's rule": lambda s: ME2Classifier(
-        tuning="local", threshold=None, random_state=s
-    ),
-    "nearest, threshold tuned": lambda s: ME2Classifier(random_state=s),
-    "union, rule at 1": lambda s: ME2Classifier(combine="union", threshold=None, random_state=s),
-    "union, threshold tuned": lambda s: ME2Classifier(combine="union", random_state=s),
-    "balls: nearest, lam = 1e6": lambda s: ME2Classifier(lam=1e6, random_state=s),
-    "γk-NN, k = 3": lambda s: GammaKNNClassifier(k=3, random_state=s),
-}
 
 
 def best_of(work: Callable[[], object], repeat: int) -> tuple[float, object]:
@@ -169,80 +141,9 @@ def growth(quick: bool) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def one_run(X, y, train, test, seed):
-    scaler = MinMaxScaler().fit(X[train])
-    inside, outside = scaler.transform(X[train]), scaler.transform(X[test])
-    for method, make in METHODS.items():
-        start = time.perf_counter()
-        model = make(seed).fit(inside, y[train])
-        seconds = time.perf_counter() - start
-        yield {
-            "method": method,
-            "f1": f_beta(y[test], model.predict(outside)),
-            "ap": average_precision(y[test], model.priority(outside)),
-            "seconds": seconds,
-        }
-
-
-def what_it_gains(means: pd.Series, published: float | None) -> str:
-    """The result in a sentence, whichever way it went."""
-    ellipsoids, balls = means["nearest, threshold tuned"], means["balls: nearest, lam = 1e6"]
-    best = means[[m for m in METHODS if m.startswith(("nearest", "union"))]].max()
-    text = (
-        f"Learning the shape changes mean F1 by {ellipsoids - balls:+.3f} beside balls; the best "
-        f"ME² is {best - means['γk-NN, k = 3']:+.3f} from γk-NN"
-    )
-    return (
-        f"{text}." if published is None else f"{text} and {best - published:+.3f} from the paper."
-    )
-
-
-def quality(
-    data: Path | None, published: Path | None, quick: bool
-) -> tuple[pd.DataFrame, str] | None:
-    """F1 by method and set, the published one last, in short; None without the sets."""
-    if data is None or not set(SETS.values()) <= set(list_published(data)):
-        return None
-    sets = dict(list(SETS.items())[-2:]) if quick else SETS
-    runs = 2 if quick else 10
-    rows = []
-    with progress_bar("sets of Table 2", len(sets) * runs) as step:
-        for name, file in sets.items():
-            table, labels = load_published(file, data)
-            X, y = pd.get_dummies(table).to_numpy(dtype=float), labels.to_numpy()
-            splits = StratifiedShuffleSplit(runs, test_size=0.2, random_state=0).split(X, y)
-            for run, (train, test) in enumerate(splits):
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    rows += [{"set": name, **r} for r in one_run(X, y, train, test, run)]
-                step(1)
-    scores = pd.DataFrame(rows)
-    grouped = scores.groupby(["method", "set"], sort=False)["f1"]
-    shown = grouped.mean().map("{:.2f}".format) + " ± " + grouped.std().map("{:.2f}".format)
-    found = shown.unstack("set")
-    means, theirs_mean = grouped.mean().groupby("method").mean(), None
-    found["mean F1"] = means.map("{:.3f}".format)
-    by_method = scores.groupby("method")
-    found["mean AP"] = by_method["ap"].mean().map("{:.3f}".format)
-    found["fit (s)"] = by_method["seconds"].mean().map("{:.2f}".format)
-    if published is not None:
-        figures = pd.read_csv(published / "results.csv")
-        figures = figures[figures["source"].str.startswith("003_") & (figures["metric"] == "F1")]
-        theirs = figures[figures["method"] == "ME ²"].set_index("dataset")
-        for name in sets:
-            value, sd = theirs.loc[name, ["value", "sd"]]
-            found.loc["ME², published", name] = f"{value:.2f} ± {sd:.2f}"
-        theirs_mean = float(theirs.loc[list(sets), "value"].mean())
-        found.loc["ME², published", "mean F1"] = f"{theirs_mean:.3f}"
-    table = found.reindex([*METHODS, *found.index[len(METHODS) :]]).fillna("").reset_index()
-    return table, what_it_gains(means, theirs_mean)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--data", type=Path)
-    parser.add_argument("--published", type=Path)
     asked = parser.parse_args()
     parts = []
     try:
@@ -267,23 +168,7 @@ def main() -> None:
             growth(asked.quick),
         )
     )
-    scores = quality(asked.data, asked.published, asked.quick)
-    if scores is None:
-        print("The sets of Table 2 are not at hand (--data): their table is left out.")
-    else:
-        parts.append(
-            (
-                f"F1 on the sets of Table 2 at hand: {2 if asked.quick else 10} random splits 80/20, 2 "
-                "folds for tuning, columns scaled to [0, 1], mean ± standard deviation. Unless "
-                "said otherwise parameters are chosen for all positives together. The published "
-                "splits and scaling are not known. ME²'s grid of settings was kept small after larger "
-                "ones had differed by noise on the test parts of these and other sets. "
-                f"{scores[1]}",
-                scores[0],
-            )
-        )
     options = " --quick" if asked.quick else ""
-    options += " --data ../shared/data --published ../shared/published" if asked.data else ""
     write("me2-quick" if asked.quick else "me2", f"python benchmarks/me2.py{options}", parts)
 
 

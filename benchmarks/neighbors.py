@@ -1,12 +1,11 @@
-"""The neighbour family: what MLFP costs beside naive triplets, and F1 beside published figures.
+"""What MLFP costs: beside naive triplets, as the rows grow, and from fewer negatives.
 
-python benchmarks/neighbors.py --data ../shared/data --published ../shared/published
+python benchmarks/neighbors.py --data ../shared/data
 python benchmarks/neighbors.py --quick
 
-`--data` is a folder that `rarefind.data.load_published` opens, `--published` one with
-`results.csv` (source, table, metric, k, dataset, method, value, sd). Without them, and with
-`--quick`, KEEL sets stand in and nothing is set beside the figures. `--only speed` or `--only table`
-runs one half. ME² has a benchmark of its own.
+`--data` is a folder that `rarefind.data.load_published` opens. Without it, and with `--quick`, KEEL
+sets stand in. What it is worth beside the published figures is in the study `mlfp`; ME² has a
+benchmark of its own.
 """
 
 from __future__ import annotations
@@ -14,75 +13,26 @@ from __future__ import annotations
 import argparse
 import resource
 import time
-import warnings
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from _report import write
-from joblib import Parallel, delayed
 from sklearn.datasets import make_classification
 from sklearn.model_selection import StratifiedShuffleSplit
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.preprocessing import StandardScaler
 
 from rarefind._numba import kernel
-from rarefind._progress import progress_bar
 from rarefind.data import load_keel, load_published
-from rarefind.distances import GMML, ITML, LMNN, MLFP, ImbML
+from rarefind.distances import MLFP
 from rarefind.distances._few_positives import TripletProblem
 from rarefind.metrics import average_precision, f_beta
 from rarefind.neighbors import (
-    ClassWeightedKNNClassifier,
-    DistanceWeightedKNNClassifier,
-    DuplicatedKNNClassifier,
-    GammaKNNClassifier,
-    IMLClassifier,
-    KRNNClassifier,
-    LocalGammaKNNClassifier,
     MLFPClassifier,
 )
 
-# The sets of tables 2.6 and 3.1, by their names there where they differ from the files'.
-SETS = {
-    "balance": "balance",
-    "autompg": "autompg",
-    "ionosphere": "ionosphere",
-    "pima": "pima",
-    "glass": "glass",
-    "german": "german",
-    "yeast1": "yeast1",
-    "haberman": "haberman",
-    "vehicle3": "vehicle3",
-    "hayes-roth": "hayes",
-    "segmentation": "segmentation",
-    "abalone8": "abalone8",
-    "yeast3": "yeast3",
-    "ecoli3": "ecoli3",
-    "pageblocks": "pageblocks",
-    "satimage": "satimage",
-    "yeast-0-5-6-7-9_vs_4": "yeast-0-5-6-7-9vs4",
-    "libras": "libras",
-    "yeast-1_vs_7": "yeast-1vs7",
-    "arrhythmia": "arrhythmia",
-    "oil": "oil",
-    "yeast4": "yeast4",
-    "redwinequality4": "redwinequality4",
-    "yeast5": "yeast5",
-    "yeast6": "yeast6",
-    "abalone17": "abalone17",
-    "abalone20": "abalone20",
-}
+SETS = ["abalone17", "pageblocks", "abalone8"]
 QUICK = ["ecoli3", "glass1", "yeast6"]
-
-# MLFP with and without λ_max ≤ 1, for figure 3.4.
-CONSTRAINED = ("MLFP with it", "MLFP without the constraint")
-
-# Enough for the table of F1, as the table of caps shows, and many times as fast.
-MLFP_NEGATIVES = 500
-
-# IML learns a distance for each row it is asked about: small sets only.
-IML_ROWS = 300
 
 
 @kernel
@@ -246,230 +196,6 @@ def tuned(X, y, quick: bool) -> pd.DataFrame:
     )
 
 
-def neighbours(k: int, seed: int) -> dict:
-    """Chapter 2: columns scaled to [-1, 1]."""
-    options = {"pos_label": 1, "random_state": seed}
-    return {
-        "k-NN": KNeighborsClassifier(k),
-        "dupk-NN": DuplicatedKNNClassifier(k, **options),
-        "wk-NN": DistanceWeightedKNNClassifier(k, **options),
-        "cwk-NN": ClassWeightedKNNClassifier(k, **options),
-        "kRNN": KRNNClassifier(k, **options),
-        "γk-NN": GammaKNNClassifier(k, **options),
-        "local γk-NN V1": LocalGammaKNNClassifier(k, "V1", min_positives=8, **options),
-        "local γk-NN V2": LocalGammaKNNClassifier(k, "V2", **options),
-    }
-
-
-def learned(k: int, seed: int, n: int) -> dict:
-    """Chapter 3: standardised columns; a distance for all rows, or one for the positives."""
-    options = {"pos_label": 1, "random_state": seed, "max_negatives": MLFP_NEGATIVES}
-    found = {
-        "MLFP": MLFPClassifier(k, cv=5, **options),
-        "MLFP, rule of the thesis": MLFPClassifier(
-            k, mu="auto", c="auto", n_trials=8, cv=2, threshold=None, **options
-        ),
-        "MLFP with it": MLFPClassifier(k, threshold=None, **options),
-        "MLFP without the constraint": MLFPClassifier(
-            k, constraint=False, threshold=None, **options
-        ),
-    }
-    if n <= IML_ROWS:
-        found["IML"] = IMLClassifier(k, pos_label=1, random_state=seed)
-    return found
-
-
-def distances(k: int, seed: int) -> dict:
-    """Distances for all rows: plain k-NN and γk-NN follow."""
-    return {
-        "": None,
-        "LMNN": LMNN(k, random_state=seed),
-        "ITML": ITML(random_state=seed),
-        "GMML": GMML(),
-        "ImbML": ImbML(pos_label=1, random_state=seed),
-    }
-
-
-def judged(model, fit, test, y_fit, y_test) -> dict:
-    start = time.perf_counter()
-    decided = model.fit(fit, y_fit).predict(test)
-    taken = time.perf_counter() - start
-    ranks = hasattr(model, "priority")
-    score = model.priority(test) if ranks else model.predict_proba(test)[:, 1]
-    return {
-        "F1": f_beta(y_test, decided),
-        "average precision": average_precision(y_test, score),
-        "missed": 1 - decided[y_test == 1].mean(),
-        "seconds": taken,
-    }
-
-
-def one_split(name, X, y, train, test, k, run):
-    found = []
-    labels = y[train], y[test]
-
-    def add(method, model, rows, before=0.0):
-        values = judged(model, *rows, *labels)
-        values["seconds"] += before
-        found.append({"set": name, "k": k, "run": run, "method": method, **values})
-
-    def scaled(scaler):
-        return scaler.fit_transform(X[train]), scaler.transform(X[test])
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        rows = scaled(MinMaxScaler((-1, 1)))
-        for method, model in neighbours(k, run).items():
-            add(method, model, rows)
-        rows = scaled(StandardScaler())
-        for method, distance in distances(k, run).items():
-            start = time.perf_counter()
-            placed = rows
-            if distance is not None:
-                placed = distance.fit_transform(rows[0], y[train]), distance.transform(rows[1])
-            before = time.perf_counter() - start
-            add(method or "k-NN, standardised", KNeighborsClassifier(k), placed, before)
-            gamma = GammaKNNClassifier(k, pos_label=1, random_state=run)
-            add(f"{method} + γk-NN" if method else "γk-NN, standardised", gamma, placed, before)
-        for method, model in learned(k, run, len(train)).items():
-            add(method, model, rows)
-    return found
-
-
-def quality(sets: dict, runs: int) -> pd.DataFrame:
-    tasks = [
-        (name, X, y, train, test, k, run)
-        for name, (X, y) in sets.items()
-        for run, (train, test) in enumerate(
-            StratifiedShuffleSplit(runs, test_size=0.2, random_state=0).split(X, y)
-        )
-        for k in (1, 3)
-    ]
-    # Large sets first: the cores finish together.
-    tasks.sort(key=lambda task: -task[1].size)
-    rows = []
-    with progress_bar("sets", len(tasks)) as step:
-        for part in Parallel(n_jobs=-1, return_as="generator_unordered")(
-            delayed(one_split)(*task) for task in tasks
-        ):
-            rows += part
-            step(1)
-    return pd.DataFrame(rows)
-
-
-# Our methods under the names, and in the tables, of the papers: 2.6 is of the thesis for k = 1, II
-# of the conference paper for k = 3; 3.3 and 3.1 are of the thesis for k = 1 and 3.
-CHAPTER_2 = {
-    "k-NN": "k-NN",
-    "dupk-NN": "dupk-NN",
-    "wk-NN": "wk-NN",
-    "cwk-NN": "cwk-NN",
-    "kRNN": "kRNN",
-    "γk-NN": "gammak-NN",
-}
-CHAPTER_3 = {
-    "k-NN, standardised": "k-NN",
-    "LMNN": "LMNN",
-    "ITML": "ITML",
-    "GMML": "GMML",
-    "ImbML": "ImbML",
-    "IML": "IML",
-    "MLFP, rule of the thesis": "MLFP",
-}
-TABLES = [
-    ("000", "2.6", 1, CHAPTER_2),
-    ("002", "II", 3, CHAPTER_2),
-    ("000", "3.3", 1, CHAPTER_3),
-    ("000", "3.1", 3, CHAPTER_3),
-]
-
-
-def published_values(folder: Path | None) -> pd.DataFrame:
-    """Published F1 by (k, method of ours, set of ours)."""
-    columns = ["k", "method", "set", "published"]
-    if folder is None:
-        return pd.DataFrame(columns=columns)
-    table = pd.read_csv(folder / "results.csv")
-    parts = []
-    for source, number, k, names in TABLES:
-        part = table[
-            table["source"].str.startswith(source)
-            & (table["table"] == number)
-            & (table["metric"] == "F1")
-            & (table["k"] == k)
-        ]
-        ours = {theirs: method for method, theirs in names.items()}
-        files = {theirs: name for name, theirs in SETS.items()}
-        parts.append(
-            pd.DataFrame(
-                {
-                    "k": k,
-                    "method": part["method"].map(ours),
-                    "set": part["dataset"].map(files),
-                    "published": part["value"],
-                }
-            ).dropna()
-        )
-    return pd.concat(parts)[columns]
-
-
-def means(scores: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """Means over the sets; published ones over the sets that have a published value."""
-    by_set = scores.groupby(["k", "method", "set"], sort=False)[
-        ["F1", "average precision", "missed", "seconds"]
-    ].mean()
-    beside = by_set.reset_index().merge(published, on=["k", "method", "set"], how="inner")
-    same = beside.groupby(["k", "method"], sort=False)[["F1", "published"]].mean()
-    rows = []
-    for (k, method), part in by_set.groupby(["k", "method"], sort=False):
-        known = (k, method) in same.index
-        rows.append(
-            {
-                "k": k,
-                "method": method,
-                "sets": len(part),
-                "F1": f"{part['F1'].mean():.3f}",
-                "average precision": f"{part['average precision'].mean():.3f}",
-                "positives missed": f"{part['missed'].mean():.3f}",
-                "seconds a fit and test": f"{part['seconds'].mean():.2f}",
-                "F1 on the published sets": f"{same.loc[(k, method), 'F1']:.3f}" if known else "",
-                "published F1 there": f"{same.loc[(k, method), 'published']:.3f}" if known else "",
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-def side_by_side(scores: pd.DataFrame, published: pd.DataFrame, k: int) -> pd.DataFrame:
-    """Set by set, ours / published."""
-    ours = scores[scores["k"] == k].groupby(["set", "method"], sort=False)["F1"].mean().unstack()
-    theirs = published[published["k"] == k].pivot_table(
-        index="set", columns="method", values="published"
-    )
-    shown = [m for m in ours.columns if "+ γk-NN" not in m and m not in CONSTRAINED]
-
-    def cell(name, method):
-        if np.isnan(ours.loc[name, method]):
-            return ""
-        known = name in theirs.index and method in theirs.columns
-        beside = theirs.loc[name, method] if known else np.nan
-        return f"{ours.loc[name, method]:.3f}" + ("" if np.isnan(beside) else f" / {beside:.3f}")
-
-    return pd.DataFrame([{"set": name, **{m: cell(name, m) for m in shown}} for name in ours.index])
-
-
-def what_the_constraint_does(scores: pd.DataFrame) -> str:
-    """Figure 3.4: misses with and without λ_max ≤ 1, and those of k-NN."""
-    part = scores[scores["k"] == 3].groupby(["set", "method"])["missed"].mean().unstack()
-    with_it, without = (part[method] for method in CONSTRAINED)
-    plain = part["k-NN, standardised"]
-    return (
-        f"Figure 3.4, k = 3 and mu = {MLFP().mu}: of {len(part)} sets MLFP with λ_max ≤ 1 misses fewer "
-        f"positives than without on {int((with_it < without).sum())} and more on "
-        f"{int((with_it > without).sum())} (published: fewer on 19 of 28), and more than k-NN on "
-        f"{int((with_it > plain + 1e-12).sum())} (published: none)."
-    )
-
-
 def opened(data: Path | None, quick: bool) -> dict:
     if data is None or quick:
         return {
@@ -485,10 +211,11 @@ def opened(data: Path | None, quick: bool) -> dict:
 
 
 def speed(sets: dict, quick: bool) -> None:
-    X, y = sets.get("abalone17") or next(iter(sets.values()))
-    write_page(
-        "neighbors_speed",
-        quick,
+    X, y = next(iter(sets.values()))
+    options = " --quick" if quick else " --data ../shared/data"
+    write(
+        f"neighbors_speed{'-quick' if quick else ''}",
+        f"python benchmarks/neighbors.py{options}",
         [
             (
                 "MLFP over all triplets by sorted distances (diagonal M, all negatives), beside the "
@@ -513,47 +240,12 @@ def speed(sets: dict, quick: bool) -> None:
     )
 
 
-def table(sets: dict, published: Path | None, quick: bool) -> None:
-    scores = quality(sets, 2 if quick else 3)
-    known = published_values(published)
-    write_page(
-        "neighbors",
-        quick,
-        [
-            (
-                f"Means over {scores['set'].nunique()} sets and {scores['run'].nunique()} splits "
-                "80/20. Columns are scaled to [-1, 1] down to local γk-NN and standardised below, as "
-                "in the chapters they come from. Metric learners stand at their defaults, where the "
-                "thesis tunes them with 20 to 400 calls; MLFP by the rule of the thesis is tuned by 8 "
-                f"trials in 2 folds, and MLFP learns from at most {MLFP_NEGATIVES} rows of a class; "
-                f"IML only on sets of up to {IML_ROWS} training rows. "
-                f"{what_the_constraint_does(scores)}",
-                means(scores, known),
-            ),
-            ("F1 set by set, ours / published, k = 1.", side_by_side(scores, known, 1)),
-            ("F1 set by set, ours / published, k = 3.", side_by_side(scores, known, 3)),
-        ],
-    )
-
-
-def write_page(name: str, quick: bool, parts: list) -> None:
-    options = " --quick" if quick else " --data ../shared/data --published ../shared/published"
-    page = f"{name}-quick" if quick else name
-    write(page, f"python benchmarks/neighbors.py{options}", parts)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--data", type=Path)
-    parser.add_argument("--published", type=Path)
-    parser.add_argument("--only", choices=["speed", "table"])
     asked = parser.parse_args()
-    sets = opened(asked.data, asked.quick)
-    if asked.only != "table":
-        speed(sets, asked.quick)
-    if asked.only != "speed":
-        table(sets, asked.published, asked.quick)
+    speed(opened(asked.data, asked.quick), asked.quick)
 
 
 if __name__ == "__main__":
