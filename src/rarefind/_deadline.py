@@ -3,19 +3,45 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from numbers import Real
+from typing import Any
 
-__all__ = ["OutOfTimeError", "deadline", "making_do", "refuse_after", "soft_deadline", "until"]
+__all__ = [
+    "OutOfTimeError",
+    "deadline",
+    "making_do",
+    "refuse_after",
+    "seconds_of",
+    "soft_deadline",
+    "until",
+]
 
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 _END: ContextVar[float] = ContextVar("rarefind_deadline", default=math.inf)
 _SHARE: ContextVar[float] = ContextVar("rarefind_share_to_try", default=math.inf)
 
 
 class OutOfTimeError(Exception):
     """A fit was given up because its time was over."""
+
+
+def seconds_of(limit: Any) -> float:
+    """A time limit as seconds: ``"90s"``, ``"5m"``, ``"1h"``, a number, or None for none."""
+    if limit is None:
+        return math.inf
+    if isinstance(limit, str):
+        found = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([smh]?)\s*", limit.lower())
+        length = float(found[1]) * _UNITS[found[2] or "s"] if found else 0.0
+    else:
+        length = float(limit) if isinstance(limit, Real) else 0.0
+    if not 0 < length < math.inf:
+        raise ValueError(f"A time limit is a length such as '90s', '5m' or '1h', not {limit!r}.")
+    return length
 
 
 @contextmanager

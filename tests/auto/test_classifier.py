@@ -239,7 +239,7 @@ def test_control_c_ends_the_search_and_a_second_one_all(monkeypatch):
         ({"candidates": ["sgbap", "magic"]}, "candidates holds 'magic'; known are sgbap"),
         ({"candidates": {"line": LogisticRegression()}}, "'line' is a LogisticRegression"),
         ({"candidates": []}, "holds no candidate"),
-        ({"time_limit": "soon"}, "time_limit is a length of time"),
+        ({"time_limit": "soon"}, "A time limit is a length"),
         ({"budget": 0}, "A budget is"),
     ],
 )

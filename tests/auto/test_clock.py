@@ -9,26 +9,27 @@ from rarefind._deadline import (
     deadline,
     making_do,
     refuse_after,
+    seconds_of,
     soft_deadline,
     until,
 )
-from rarefind.auto._clock import Clock, Pace, seconds
+from rarefind.auto._clock import Clock, Pace
 from rarefind.boosting import SGBAPClassifier
 from rarefind.trees import MetaAPForestClassifier
 
 
 @pytest.mark.parametrize(
     ("given", "meant"),
-    [("90s", 90), ("5m", 300), ("1h", 3600), ("1.5 m", 90), ("20", 20), (7, 7), (None, math.inf)],
+    [("90s", 90), ("5m", 300), ("1h", 3600), ("1.5 M", 90), ("20", 20), (7, 7), (None, math.inf)],
 )
 def test_lengths_of_time(given, meant):
-    assert seconds(given) == meant
+    assert seconds_of(given) == meant
 
 
 @pytest.mark.parametrize("given", ["", "soon", "5d", 0, -3, "0s", math.nan, [5]])
 def test_other_lengths_are_refused(given):
-    with pytest.raises(ValueError, match="time_limit is a length of time such as"):
-        seconds(given)
+    with pytest.raises(ValueError, match="A time limit is a length such as"):
+        seconds_of(given)
 
 
 def test_some_time_is_kept_to_finish():

@@ -102,7 +102,7 @@ def test_files_that_are_no_tables(refused, tmp_path):
         (("--drop", "regoin"), "did you mean 'region'?"),
         (("--positive", "perhaps"), "has no label 'perhaps'"),
         (("--model", "metap"), "There is no model 'metap': did you mean metaap?"),
-        (("--time-limit", "soon"), "written as 90s, 5m or 1h, not 'soon'"),
+        (("--time-limit", "soon"), "such as '90s', '5m' or '1h', not 'soon'"),
         (("--trials", "3"), "is for --model auto"),
         (("-o", "/nowhere/model.rarefind"), "There is no folder /nowhere"),
         (("--seed", "-1"), "'--seed'"),

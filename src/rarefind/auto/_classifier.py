@@ -18,11 +18,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from rarefind._checks import level_columns
+from rarefind._deadline import seconds_of
 from rarefind._sklearn_compat import report_progress, with_callbacks
 from rarefind._typing import ArrayLike, Floats, Label, Table
 from rarefind.auto._candidates import CANDIDATE_NAMES, candidate_estimators, makes_do, stops_quickly
 from rarefind.auto._choice import Choice, Settled, as_log_odds, choose, settle
-from rarefind.auto._clock import Clock, seconds
+from rarefind.auto._clock import Clock
 from rarefind.auto._member import Columns, Member, merged
 from rarefind.auto._rows import Known, checked_times
 from rarefind.auto._search import Contender, Search, rungs
@@ -205,7 +206,7 @@ class AutoClassifier(RareClassifier):
         -------
         self
         """
-        clock = Clock(math.inf if self.trials is not None else seconds(self.time_limit))
+        clock = Clock(math.inf if self.trials is not None else seconds_of(self.time_limit))
         metric = metric_of_counts(self.metric)
         X, codes = self._start_fit(X, y, self.pos_label)
         check_consistent_length(X, groups)

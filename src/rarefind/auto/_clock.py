@@ -3,33 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 import time
-from numbers import Real
-from typing import Any
 
-_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 # Kept for what comes after the last fit.
 _SHARE_TO_FINISH, _MOST_TO_FINISH = 0.15, 10.0
 # The power of the rows that the time of a fit grows by, at most.
 _MOST_GROWTH = 2.5
 _MARGIN = 1.5
-
-
-def seconds(limit: Any) -> float:
-    """A time limit as seconds: ``"90s"``, ``"5m"``, ``"1h"``, a number, or None for none."""
-    if limit is None:
-        return math.inf
-    if isinstance(limit, str):
-        found = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([smh]?)\s*", limit)
-        length = float(found[1]) * _UNITS[found[2] or "s"] if found else 0.0
-    else:
-        length = float(limit) if isinstance(limit, Real) else 0.0
-    if not 0 < length < math.inf:
-        raise ValueError(
-            f"time_limit is a length of time such as '90s', '5m' or '1h', not {limit!r}."
-        )
-    return length
 
 
 class Clock:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from rarefind._budget import refuse_period
+from rarefind._deadline import seconds_of
 from rarefind.cli import _options as options
 from rarefind.cli._inputs import (
     Roles,
@@ -18,7 +19,6 @@ from rarefind.cli._inputs import (
     refuse_picture,
     refuse_unknown_model,
     refuse_unreadable,
-    seconds_of,
 )
 from rarefind.cli._options import MODEL_NAMES
 from rarefind.cli._rule_files import read_rules, refuse_output

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rarefind._budget import PERIODS, refuse_period
+from rarefind._deadline import seconds_of
 from rarefind.cli import _options as options
 from rarefind.cli._fit_words import print_fitted
 from rarefind.cli._inputs import (
@@ -20,7 +21,6 @@ from rarefind.cli._inputs import (
     refuse_overwriting,
     refuse_unknown_model,
     refuse_unreadable,
-    seconds_of,
 )
 from rarefind.cli._options import MODEL_NAMES
 from rarefind.cli._rule_files import refuse_output

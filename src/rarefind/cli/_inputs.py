@@ -147,16 +147,3 @@ def refuse_picture(path: Path | None) -> None:
         raise ValueError(
             f"{path} should end in {', '.join(PICTURES)}: pictures are of these kinds."
         )
-
-
-def seconds_of(length: str) -> float:
-    """A length of time such as 90s, 5m or 1h in seconds."""
-    units = {"s": 1, "m": 60, "h": 3600}
-    text = length.strip().lower()
-    try:
-        found = float(text[:-1]) * units[text[-1]] if text[-1:] in units else float(text)
-    except ValueError:
-        found = 0.0
-    if not 0 < found < float("inf"):
-        raise ValueError(f"A time limit is written as 90s, 5m or 1h, not {length!r}.")
-    return found
