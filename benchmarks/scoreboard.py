@@ -3,7 +3,7 @@
 python benchmarks/scoreboard.py --data ../shared/data            # what is left of it, then the page
 python benchmarks/scoreboard.py --only quality --most 40          # the first 40 sets only
 python benchmarks/scoreboard.py --only speed
-python benchmarks/scoreboard.py --only page                       # the page of what is done so far
+python benchmarks/scoreboard.py --only page --data ../shared/data # the page of what is done so far
 python benchmarks/scoreboard.py --quick                           # to see it work
 
 Every value lands in benchmarks/results/scoreboard.parquet, so it can be stopped and goes on where it
@@ -50,6 +50,7 @@ from rarefind.selection import best_threshold
 from rarefind.studies import Results, run_study
 from rarefind.studies._catalogue import About
 from rarefind.studies._report import Claim, Report, write_report
+from rarefind.studies._sets import Sets
 from rarefind.studies._study import Part, Row, Study
 from rarefind.studies._tables import beside, compare, rounded
 from rarefind.trees import MetaAPClassifier, MetaAPForestClassifier
@@ -463,6 +464,10 @@ def main() -> None:
         return
     if given.only == "page":
         found = Results(study, results, given.quick).table()
+        # Without its folder a set may have another name, and it shall not stand there twice.
+        wanted = study.parts(Sets(given.data), given.runs or study.about.runs, given.quick)
+        keys = pd.MultiIndex.from_frame(found[["dataset", "run", "what"]])
+        found = found[keys.isin(wanted)]
     else:
         found = run_study(
             study,
