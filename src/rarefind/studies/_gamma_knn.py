@@ -59,9 +59,10 @@ _REAL, _SYNTHETIC = np.arange(1, 11) / 10, np.arange(1, 21) / 10
 # F1 of the test parts at many γ, to see what the best choice of all could have reached.
 _HINDSIGHT, _AT_GAMMA = "hindsight", "F1 at γ"
 _GAMMAS = np.geomspace(0.05, 3, 120)
-# Means over five splits differ: so many more splits a run tell by how much, and which are new.
+# How much a mean over the published number of splits owes to luck is told by more of them, so many
+# a run, with numbers that no run has.
 _LUCK, _OF_MORE = "more splits", "F1 of more splits"
-_MORE, _FIRST = 4, 5
+_SPLITS, _MORE, _FIRST = 5, 4, 1000
 _SMOTE_NEIGHBOURS = 5
 _WHATS = ("k=1", "k=3", _HINDSIGHT, _LUCK)
 _Chosen = dict[str, Any]
@@ -311,13 +312,13 @@ def _luck(found: pd.DataFrame, k: int, sets: list[str], told: float) -> str:
     few, more = (own[own["measure"] == measure] for measure in ("F1", _OF_MORE))
     numbers = more["params"].map(lambda text: json.loads(text)["split"])
     means = pd.concat([few.groupby("run")["value"].mean(), more.groupby(numbers)["value"].mean()])
-    mean, spread = means.mean(), means.std() / np.sqrt(_FIRST)
+    mean, spread = means.mean(), means.std() / np.sqrt(_SPLITS)
     if not spread > 0:
         return ""
     # Both the published mean and ours are drawn.
     away = (told - mean) / np.hypot(spread, means.std() / np.sqrt(len(means)))
     return (
-        f" Over {len(means)} splits ours is {mean:.3f}, and a mean over {_FIRST} of them, as the "
+        f" Over {len(means)} splits ours is {mean:.3f}, and a mean over {_SPLITS} of them, as the "
         f"published one is, differs from that by {spread:.3f} (one standard deviation): the "
         f"published one is {abs(away):.1f} standard deviations {'above' if away > 0 else 'below'}."
     )
