@@ -5,7 +5,7 @@ python benchmarks/boosting.py --quick
 
 `--data` is a folder that `rarefind.data.load_published` opens; without it, and with `--quick`, a few
 KEEL sets stand in. `--only transactions`, `bins`, `sets` or `bends` (second-order terms) runs one
-part. What rounds cost is measured by `boosting_speed.py`, non-linear boosting by `nlb.py`.
+part. What rounds cost is measured by `boosting_speed.py`, non-linear boosting by the study `nlb`.
 """
 
 from __future__ import annotations

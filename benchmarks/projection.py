@@ -3,7 +3,7 @@
 python benchmarks/projection.py --data ../shared/data
 python benchmarks/projection.py --quick
 
-`--only speed`, `insurance` or `sets` runs one part. The insurer's table is made up by `rarefind.studies`;
+`--only speed` or `insurance` runs one part; public sets are in the study `projections`. The insurer's table is made up by `rarefind.studies`;
 `--rows` and `--seeds` say how many rows of it and how many tables. The published values come from
 `--published`, by default beside the data; without them they are left out.
 """
@@ -23,13 +23,11 @@ import numpy as np
 import pandas as pd
 import xgboost
 from _report import write
-from joblib import Parallel, delayed
 from scipy.stats import t as student
 from sklearn.model_selection import train_test_split
 from xgboost import XGBClassifier
 
 from rarefind.boosting import ProjectionBoostingClassifier
-from rarefind.data import load_keel
 from rarefind.metrics import average_precision, f_beta
 from rarefind.selection import best_threshold
 from rarefind.studies._insurance import NUMBERS, STUDY_SEEDS, TEXTS, coded, insurance, one_hot
@@ -38,7 +36,6 @@ from rarefind.studies._projections import SETS
 THREADS = 2
 DIRECTIONS = ("none", "rca", "pca", "weighted-pca")
 SPLITS = 5  # of conditions.py
-SET_SPLITS = 3
 QUICK = {"rows": 3_000, "seeds": 2, "sets": SETS[1:3], "splits": 2, "sizes": [2_000, 6_000]}
 
 
@@ -310,23 +307,6 @@ def insurer(given: argparse.Namespace, command: str, suffix: str) -> None:
 # --- public sets --------------------------------------------------------------------------------
 
 
-def on_set(name: str, seed: int) -> list[dict[str, Any]]:
-    warnings.filterwarnings("ignore")
-    X, y = (part.to_numpy() for part in load_keel(name))
-    a, b = train_test_split(np.arange(len(y)), test_size=0.3, stratify=y, random_state=seed)
-    rows = []
-    for directions in DIRECTIONS:
-        model = ProjectionBoostingClassifier(
-            directions=directions, random_state=seed, n_jobs=1, pos_label=1
-        )
-        model.fit(X[a], y[a])
-        found = measures(y[b], model.priority(X[b]), model.threshold_)
-        row = {"set": name, "seed": seed, "directions": directions, "leaves": model.n_leaves_}
-        rows.append(row | found)
-    print(name, seed, [round(row["AP"], 3) for row in rows], flush=True)
-    return rows
-
-
 def over_sets(found: pd.DataFrame, method: str, measured: dict[str, tuple[int, int]]) -> Any:
     """Means over sets with the interval of the mean over sets, and mean ranks."""
     means = found.groupby([method, "set"])[list(measured)].mean()
@@ -347,33 +327,7 @@ def by_set(found: pd.DataFrame, method: str, measure: str, names: list[str]) -> 
     return wide.reindex(names).reset_index()
 
 
-def sets(given: argparse.Namespace, command: str, suffix: str) -> None:
-    names = QUICK["sets"] if given.quick else SETS
-    splits = QUICK["splits"] if given.quick else SET_SPLITS
-    jobs = [(name, seed) for name in names for seed in range(splits)]
-    parts = Parallel(n_jobs=2, verbose=5)(delayed(on_set)(*job) for job in jobs)
-    found = pd.DataFrame([row for rows in parts for row in rows])
-    shown = {"F1": (100, 1), "AP": (100, 1), "leaves": (1, 0)}
-    table = over_sets(found, "directions", shown).reindex(DIRECTIONS).reset_index()
-    text = (
-        f"{len(names)} KEEL sets of mostly numbers with at least 30 positives, named in the script "
-        f"before it was run; {splits} stratified 70/30 splits, all else as it is by default. Means "
-        "over the sets, ± half of the 95 % interval over sets (Student); ranks of the mean "
-        "over splits, 1 the best."
-    )
-    order = ["set", *DIRECTIONS]
-    write(
-        f"projection_sets{suffix}",
-        command,
-        [
-            (text, table),
-            ("F1 (%) of each set, ± over splits.", by_set(found, "directions", "F1", names)[order]),
-            ("Average precision (%).", by_set(found, "directions", "AP", names)[order]),
-        ],
-    )
-
-
-PARTS = {"speed": speed, "insurance": insurer, "sets": sets}
+PARTS = {"speed": speed, "insurance": insurer}
 
 
 def arguments(doc: str, parts: Any, **choices: tuple[str, ...]) -> tuple[argparse.Namespace, str]:

@@ -245,15 +245,15 @@ _INTRO = (
     "with F1 at one threshold for all."
 )
 _WHY = (
-    "For β up to 1 the correlation is closer than published, for β = 2 it is looser, and it is not "
-    "the same for every β; the appendix has one figure for all. How its rows and shares were "
+    "For β up to 1 the correlation is closer than published, for β = 2 it is looser, and it is "
+    "not the same for every β; the appendix has one figure for all. How its rows and shares were "
     "drawn is not said beyond their ranges, so we cannot tell where the difference comes from. F2 "
-    "has a floor that AP has not: alerting every row already gives F2 = 5π / (4π + 1) at a share π "
-    "of positives, much where positives are many, however poor the ranking. Most of the "
+    "has a floor that AP has not: alerting every row already gives F2 = 5π / (4π + 1) at a share "
+    "π of positives, much where positives are many, however poor the ranking. Part of the "
     "correlation is between problems, not between models: it comes from the kinds of scores and "
-    "from the share of positives, which move AP and Fβ together. Where both are held nearly still, "
-    "which is where models are compared, AP and the best Fβ still go together, but less closely: "
-    "to choose a model by AP is a good guide to the best Fβ, not the same thing."
+    "from the share of positives, which move AP and Fβ together. Where both are held nearly "
+    "still, which is where models are compared, AP and the best Fβ still go together, but less "
+    "closely: to choose a model by AP is a good guide to the best Fβ, not the same thing."
 )
 
 STUDY = APBesideFBeta()
