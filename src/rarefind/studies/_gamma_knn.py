@@ -364,7 +364,7 @@ def _is_best(ours: pd.DataFrame, measure: str, k: int) -> Claim:
         bool(means["γk-NN"] > means[best]),
         f"{means['γk-NN']:.3f}; the best of them is {best} with {means[best]:.3f} (γk-NN is ahead "
         f"on {against.ahead} sets and behind on {against.behind}, p = {against.p:.2g}).",
-    )
+    ).judged_if(against.is_sure, "It may be luck.")
 
 
 def _exact_beside_grid(ours: pd.DataFrame) -> Claim:
@@ -375,7 +375,7 @@ def _exact_beside_grid(ours: pd.DataFrame) -> Claim:
         bool(exact >= grid),
         f"{exact:.3f} and {grid:.3f}; ahead on {against.ahead} sets, behind on {against.behind}, "
         f"p = {against.p:.2g}.",
-    )
+    ).judged_if(against.is_sure, "It may be luck.")
 
 
 def _misses_least(found: pd.DataFrame) -> Claim:

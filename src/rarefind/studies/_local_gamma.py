@@ -40,8 +40,6 @@ _GRID = np.arange(1, 11) / 10
 _HUGE_MAJORITY = 0.85
 # On fewer sets a mean over them tells nothing.
 _FEWEST_SETS = 5
-# A difference that has a larger chance of coming by luck is not judged.
-_LUCK = 0.05
 _Chosen = dict[str, Any]
 _Predict = Callable[[Labelled, Floats, str], tuple[Bools, _Chosen]]
 
@@ -246,7 +244,7 @@ def _only(table: Beside, methods: list[str]) -> Beside:
 
 def _is_better(one: pd.Series[float], other: pd.Series[float]) -> bool | None:
     """Whether one is better; not known where either way may be luck, or there are few sets."""
-    if len(one) < _FEWEST_SETS or not compare(one, other).p < _LUCK:
+    if len(one) < _FEWEST_SETS or not compare(one, other).is_sure:
         return None
     return bool(one.mean() > other.mean())
 

@@ -314,7 +314,7 @@ def _significant(ours: pd.DataFrame, method: str) -> Claim:
     against = compare(ours[method], ours["TreeRank"])
     return Claim(
         f"{method} is ahead of TreeRank over the 28 sets with p < 0.05.",
-        bool(against.p < 0.05 and against.ahead > against.behind)
+        bool(against.is_sure and against.ahead > against.behind)
         if _is_whole(ours[[method, "TreeRank"]].dropna())
         else None,
         f"Ahead on {against.ahead} sets, behind on {against.behind}, p = {against.p:.2g}.",

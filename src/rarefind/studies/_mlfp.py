@@ -51,8 +51,6 @@ _IML_ROWS = 300
 _QUICK_SETTINGS = 3
 # On fewer sets than this nothing is claimed.
 _ENOUGH = 10
-# Two of our own methods that differ by what has this chance by luck are not told apart.
-_LUCK = 0.05
 _AS_GAMMA = (0.0, 1.0)
 _Setting = dict[str, Any]
 
@@ -303,7 +301,7 @@ def _is_best(ours: pd.DataFrame, k: int) -> Claim:
         None if len(whole) < _ENOUGH else bool(means[_THESIS] > means[best]),
         f"{means[_THESIS]:.3f}; the best of the others is {best} with {means[best]:.3f} (MLFP is "
         f"ahead on {against.ahead} sets and behind on {against.behind}, p = {against.p:.2g}).",
-    )
+    ).judged_if(against.is_sure, "It may be luck.")
 
 
 def _better_than_plain(ours: pd.DataFrame) -> Claim:
@@ -350,7 +348,7 @@ def _adds_to_threshold(ours: pd.DataFrame, k: int) -> Claim:
         None if len(whole) < _ENOUGH else bool(means[_EXACT] > means["γk-NN"]),
         f"{means[_EXACT]:.3f} and {means['γk-NN']:.3f}; ahead on {against.ahead} sets, behind on "
         f"{against.behind}, p = {against.p:.2g}.",
-    ).judged_if(against.p < _LUCK, "It may be luck.")
+    ).judged_if(against.is_sure, "It may be luck.")
 
 
 def _draw_missed(missed: pd.DataFrame, figure: Any) -> None:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from rarefind.studies._published import published
 from rarefind.studies._report import Claim, Report
-from rarefind.studies._tables import Beside, beside, compare, means_of, rounded
+from rarefind.studies._tables import LUCK, Beside, beside, compare, means_of, rounded
 
 PAYMENTS = "payments"
 MODELS = ("RF", "GB")
@@ -21,8 +21,6 @@ AUC, F1, AP, DEFAULT = "AUCROC", "F1", "AP", "F1 at 0.5"
 MEASURES = (AUC, F1, AP)
 # What figures 2.12 to 2.16 are trained on.
 BALANCED, CALIBRATED = 0.5, 0.02
-# A difference that has a larger chance of coming by luck is not judged.
-_LUCK = 0.05
 # With fewer no test of two methods on the same runs could tell.
 _FEWEST_RUNS = 6
 
@@ -238,7 +236,7 @@ def _none_gains(ours: pd.DataFrame, measure: str, model: str) -> Claim:
     p = min(1.0, len(names) * against.p)
     return Claim(
         statement,
-        means[best] <= means[model] if p < _LUCK else None,
+        means[best] <= means[model] if p < LUCK else None,
         f"{means[model]:.3f} without; the best of the three is {best} with {means[best]:.3f}, "
         f"means over payments and public sets; ahead on {against.ahead} and behind on "
         f"{against.behind}, p = {p:.2g} for the best of three.",

@@ -11,6 +11,8 @@ from scipy.stats import wilcoxon
 
 # Two values as near as this are equal: published ones have three digits.
 _EQUAL = 5e-4
+#: A difference that has a larger chance of coming by luck is not judged.
+LUCK = 0.05
 
 
 class Beside(NamedTuple):
@@ -114,6 +116,11 @@ class Against(NamedTuple):
     ahead: int
     behind: int
     p: float
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it is more than luck gives."""
+        return self.p < LUCK
 
 
 def compare(one: pd.Series[float], other: pd.Series[float]) -> Against:
