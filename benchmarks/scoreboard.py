@@ -463,11 +463,9 @@ def main() -> None:
     if given.only == "speed":
         return
     if given.only == "page":
-        found = Results(study, results, given.quick).table()
         # Without its folder a set may have another name, and it shall not stand there twice.
         wanted = study.parts(Sets(given.data), given.runs or study.about.runs, given.quick)
-        keys = pd.MultiIndex.from_frame(found[["dataset", "run", "what"]])
-        found = found[keys.isin(wanted)]
+        found = Results(study, results, given.quick).table(wanted)
     else:
         found = run_study(
             study,

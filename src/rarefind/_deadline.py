@@ -35,7 +35,7 @@ def seconds_of(limit: Any) -> float:
     if limit is None:
         return math.inf
     if isinstance(limit, str):
-        found = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([smh]?)\s*", limit.lower())
+        found = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([smh]?)\s*", limit.lower())
         length = float(found[1]) * _UNITS[found[2] or "s"] if found else 0.0
     else:
         length = float(limit) if isinstance(limit, Real) else 0.0

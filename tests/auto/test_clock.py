@@ -20,7 +20,10 @@ from rarefind.trees import MetaAPForestClassifier
 
 @pytest.mark.parametrize(
     ("given", "meant"),
-    [("90s", 90), ("5m", 300), ("1h", 3600), ("1.5 M", 90), ("20", 20), (7, 7), (None, math.inf)],
+    [
+        *(("90s", 90), ("5m", 300), ("1h", 3600), ("1.5 m", 90), ("1.5 M", 90), (".5h", 1800)),
+        *(("20", 20), (7, 7), (None, math.inf)),
+    ],
 )
 def test_lengths_of_time(given, meant):
     assert seconds_of(given) == meant

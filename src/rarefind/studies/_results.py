@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -48,11 +49,15 @@ class Results:
             raise ValueError(f"{self.path} is no file of results: move it away to begin anew.")
         return found
 
-    def table(self) -> pd.DataFrame:
-        """Every value, one a row."""
+    def table(self, parts: Collection[Part] | None = None) -> pd.DataFrame:
+        """Every value, one a row, or those of some parts."""
         if not self._parts:
             return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in _KINDS.items()})
-        return pd.concat(self._parts, ignore_index=True)
+        found = pd.concat(self._parts, ignore_index=True)
+        if parts is None:
+            return found
+        keys = pd.MultiIndex.from_frame(found[_KEY])
+        return found[keys.isin(parts)].reset_index(drop=True)
 
     def done(self) -> set[Part]:
         """The parts that need not be run again."""

@@ -79,9 +79,7 @@ def run_study(
                     written = time.monotonic()
     finally:
         results.write()
-    found = results.table()
-    keys = pd.MultiIndex.from_frame(found[["dataset", "run", "what"]])
-    return found[keys.isin(wanted)].reset_index(drop=True)
+    return results.table(wanted)
 
 
 def _run_part(study: Study, part: Part, sets: Sets, quick: bool) -> tuple[Part, list[Row]]:
