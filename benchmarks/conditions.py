@@ -3,7 +3,7 @@
 python benchmarks/conditions.py --data ../shared/data
 python benchmarks/conditions.py --quick
 
-`--only speed`, `insurance` or `keel` runs one part. The insurer's table is made up by `rarefind.studies`;
+`--only speed`, `insurance` or `keel` runs one part. The insurer's table is made up by `studies`;
 `--rows`, `--seeds`, `--levels` and `--directions` say how many rows, how many tables, and which model
 of `projection.py` is simplified. The published values come from `--published`, by default beside the
 data; without them they are left out.
@@ -51,7 +51,7 @@ from rarefind.conditions import ConditionClassifier, condition_matrix
 from rarefind.data import load_keel
 from rarefind.metrics import f_beta
 from rarefind.selection import best_threshold
-from rarefind.studies._insurance import STUDY_SEEDS, coded, insurance
+from studies.insurance import STUDY_SEEDS, coded, insurance
 
 LEAVES = 1_000  # about as many as the ensemble that the thesis simplifies
 REPEATS = 3
@@ -190,7 +190,7 @@ def insurer(given: argparse.Namespace, command: str, suffix: str) -> None:
     text = (
         f"`ConditionClassifier(tolerance=0.01, max_conditions=40)` on "
         f'`ProjectionBoostingClassifier(directions="{given.directions}")`, levels as '
-        f"{given.levels}: the made-up insurer's table (`rarefind.studies._insurance`), {n:,} rows, both "
+        f"{given.levels}: the made-up insurer's table (`studies.insurance`), {n:,} rows, both "
         "learned from 80 % (the conditions without the fifth of these that they are measured on), "
         "measures of the other 20 % in %, "
         "mean and 95 % interval over the seeds (Student). F1 kept is that of the conditions as a "

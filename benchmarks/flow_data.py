@@ -21,7 +21,7 @@ from sklearn.datasets import load_svmlight_file
 
 from rarefind.data import load_keel, simulate_transactions, transaction_features
 from rarefind.data._keel import _read_dat
-from rarefind.studies._flow_data import (
+from studies.flow_data import (
     TABLE,
     Load,
     agnostic,

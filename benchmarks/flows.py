@@ -31,8 +31,9 @@ from flow_data import CHANGE, TABLE, Flow, drifting_transactions, flow_sets
 from sklearn.model_selection import StratifiedKFold
 from xgboost import XGBClassifier
 
-from rarefind.boosting import ONLBClassifier, OnlineBoostingClassifier, SGBAPClassifier
+from rarefind.boosting import SGBAPClassifier
 from rarefind.metrics import average_precision
+from rarefind.streams import ONLBClassifier, OnlineBoostingClassifier
 
 Make = Callable[..., Any]
 Parts = list[tuple[str, pd.DataFrame]]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rarefind.studies._insurance import CHOICE_SEEDS, NUMBERS, STUDY_SEEDS, TEXTS, drawn, insurance
+from studies.insurance import CHOICE_SEEDS, NUMBERS, STUDY_SEEDS, TEXTS, drawn, insurance
 
 
 def main() -> None:

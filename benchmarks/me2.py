@@ -24,7 +24,7 @@ from sklearn.datasets import make_classification
 from sklearn.preprocessing import StandardScaler
 
 from rarefind.neighbors import ME2Classifier
-from rarefind.neighbors._ellipsoids import solve
+from rarefind.neighbors.ellipsoids import solve
 
 
 def best_of(work: Callable[[], object], repeat: int) -> tuple[float, object]:

@@ -22,7 +22,7 @@ from sklearn.datasets import make_classification
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
 
-from rarefind._numba import kernel
+from rarefind._core.kernels import kernel
 from rarefind.data import load_keel, load_published
 from rarefind.distances import MLFP
 from rarefind.distances._few_positives import TripletProblem

@@ -3,7 +3,7 @@
 python benchmarks/projection.py --data ../shared/data
 python benchmarks/projection.py --quick
 
-`--only speed` or `insurance` runs one part; public sets are in the study `projections`. The insurer's table is made up by `rarefind.studies`;
+`--only speed` or `insurance` runs one part; public sets are in the study `projections`. The insurer's table is made up by `studies`;
 `--rows` and `--seeds` say how many rows of it and how many tables. The published values come from
 `--published`, by default beside the data; without them they are left out.
 """
@@ -30,8 +30,8 @@ from xgboost import XGBClassifier
 from rarefind.boosting import ProjectionBoostingClassifier
 from rarefind.metrics import average_precision, f_beta
 from rarefind.selection import best_threshold
-from rarefind.studies._insurance import NUMBERS, STUDY_SEEDS, TEXTS, coded, insurance, one_hot
-from rarefind.studies._projections import SETS
+from studies.insurance import NUMBERS, STUDY_SEEDS, TEXTS, coded, insurance, one_hot
+from studies.projections import SETS
 
 THREADS = 2
 DIRECTIONS = ("none", "rca", "pca", "weighted-pca")
@@ -290,7 +290,7 @@ def insurer(given: argparse.Namespace, command: str, suffix: str) -> None:
     found = pd.DataFrame([row for seed in seeds for row in on_insurance(n, seed)])
     known = published(given.published)
     text = (
-        f"The made-up insurer's table (`rarefind.studies._insurance`), {n:,} rows where the thesis has "
+        f"The made-up insurer's table (`studies.insurance`), {n:,} rows where the thesis has "
         f"300,000, seeds {', '.join(map(str, seeds))}: 60 % to learn, 20 % to stop and to set the "
         "threshold by, 20 % to test. Mean and 95 % interval over the seeds (Student), measures in %. "
         f"{len(NUMBERS)} numbers and {len(TEXTS)} columns of levels, split by sets or one-hot; without "

@@ -27,8 +27,8 @@ from _report import write
 
 import rarefind
 from rarefind import TableModel
-from rarefind._rank_file import rank_file
 from rarefind.boosting import SGBAPClassifier
+from rarefind.tables._rank_file import rank_file
 from rarefind.trees import MetaAPClassifier
 
 NUMBERS, TEXTS = 270, 30

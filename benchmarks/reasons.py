@@ -20,7 +20,7 @@ import rarefind.boosting
 import rarefind.conditions
 import rarefind.neighbors
 import rarefind.trees
-from rarefind._progress import progress_bar
+from rarefind._core.progress import progress_bar
 from rarefind.base import RareClassifier
 from rarefind.conditions import RuleListClassifier
 from rarefind.data import load_keel

@@ -47,13 +47,13 @@ from rarefind.data import (
 from rarefind.metrics import average_precision, f_beta, pos_at_top, precision_at_k
 from rarefind.neighbors import GammaKNNClassifier, ME2Classifier, MLFPClassifier
 from rarefind.selection import best_threshold
-from rarefind.studies import Results, run_study
-from rarefind.studies._catalogue import About
-from rarefind.studies._report import Claim, Report, write_report
-from rarefind.studies._sets import Sets
-from rarefind.studies._study import Part, Row, Study
-from rarefind.studies._tables import beside, compare, rounded
 from rarefind.trees import MetaAPClassifier, MetaAPForestClassifier
+from studies import Results, run_study
+from studies.catalogue import About
+from studies.report import Claim, Report, write_report
+from studies.sets import Sets
+from studies.study import Part, Row, Study
+from studies.tables import beside, compare, rounded
 
 HERE = Path(__file__).parent
 TRIALS, FOLDS = 12, 3

@@ -17,8 +17,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 
-from rarefind.boosting import ONLBClassifier, OnlineBoostingClassifier
 from rarefind.data import load_keel
+from rarefind.streams import ONLBClassifier, OnlineBoostingClassifier
 
 digits, number = load_digits(return_X_y=True)
 blocks, kind = load_keel("page-blocks0")

@@ -11,8 +11,8 @@ fitted again.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from rarefind.boosting import ONLBClassifier
 from rarefind.metrics import average_precision
+from rarefind.streams import ONLBClassifier
 
 DAYS, A_DAY, DELAY, CHANGE = 90, 600, 7, 45
 rng = np.random.default_rng(0)

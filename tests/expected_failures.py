@@ -10,8 +10,6 @@ from rarefind.auto import AutoClassifier
 from rarefind.boosting import (
     LambdaMARTClassifier,
     NLBClassifier,
-    ONLBClassifier,
-    OnlineBoostingClassifier,
     ProjectionBoostingClassifier,
     RankBoostClassifier,
     SGBAPClassifier,
@@ -28,6 +26,7 @@ from rarefind.neighbors import (
     ME2Classifier,
     MLFPClassifier,
 )
+from rarefind.streams import ONLBClassifier, OnlineBoostingClassifier
 from rarefind.trees import MetaAPClassifier, MetaAPForestClassifier, TreeRankClassifier
 
 # scikit-learn lists the same check for its own TunedThresholdClassifierCV.

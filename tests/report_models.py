@@ -6,11 +6,11 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 
-from rarefind._evidence import Evidence
 from rarefind.boosting import SGBAPClassifier
 from rarefind.conditions import ConditionClassifier
-from rarefind.model import TableModel
 from rarefind.neighbors import GammaKNNClassifier
+from rarefind.tables import TableModel
+from rarefind.tables._estimate import Evidence
 from rarefind.trees import MetaAPClassifier
 
 COLUMN = "<script>alert('column')</script>"

@@ -21,7 +21,7 @@ from rarefind.boosting._xgboost import BoostedTreesClassifier
 from rarefind.conditions import RuleListClassifier
 from rarefind.neighbors import IMLClassifier
 from rarefind.rules import Condition, Reason, Rule
-from rarefind.rules._reason import short
+from rarefind.rules.reasons import short
 from rarefind.selection import faithfulness
 
 # Rules name columns, and so are those of the table here.

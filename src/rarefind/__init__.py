@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rarefind._lazy import lazily
+from rarefind._core.lazy import lazily
 
 if TYPE_CHECKING:
-    from rarefind.model import TableModel
     from rarefind.persistence import load, save
+    from rarefind.tables import TableModel
 
 __version__ = "0.1.0"
 __all__ = ["TableModel", "__version__", "load", "save"]
@@ -16,7 +16,7 @@ __all__ = ["TableModel", "__version__", "load", "save"]
 __getattr__ = lazily(
     __name__,
     {
-        "TableModel": "rarefind.model",
+        "TableModel": "rarefind.tables",
         "load": "rarefind.persistence",
         "save": "rarefind.persistence",
     },

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,17 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rarefind._checks import feature_names, refuse_missing
-from rarefind._labels import choose_positive
-from rarefind._sklearn_compat import CallbackSupportMixin
-from rarefind._typing import Array, ArrayLike, Bools, Floats, Label, Table
-from rarefind.rules import Reason
+from rarefind._core.checks import feature_names, refuse_missing
+from rarefind._core.labels import choose_positive
+from rarefind._core.sklearn_compat import CallbackSupportMixin
+from rarefind._core.types import Array, ArrayLike, Bools, Floats, Label, Table
+from rarefind.rules import Condition, Reason
+from rarefind.selection.calibration import Reference
 
-__all__ = ["RareClassifier"]
+__all__ = ["RareClassifier", "as_reasons"]
+
+# Columns that a reason names.
+_CONDITIONS_SHOWN = 5
 
 
 def _ranks(estimator: RareClassifier) -> bool:
@@ -200,3 +205,40 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         tags.classifier_tags.multi_class = self._many_classes
         tags.input_tags.allow_nan = self._takes_holes
         return tags
+
+
+def as_reasons(
+    X: Floats,
+    scores: Floats,
+    added: Floats,
+    reference: Reference | None,
+    names: list[str],
+    bases: Floats | None = None,
+) -> list[Reason]:
+    """Reasons of rows, from what each column adds to each score.
+
+    With ``bases``, to which it adds, the reasons hold it as contributions.
+    """
+    reasons = []
+    for i, (row, score, parts) in enumerate(zip(X, scores, added, strict=True)):
+        rank = None if reference is None else reference.rank(score)
+        reason = Reason(float(score), rank, _because(row, parts, names))
+        if bases is not None:
+            own = dict(zip(names, parts.tolist(), strict=True))
+            reason = replace(reason, base=float(bases[i]), contributions=own)
+        reasons.append(reason)
+    return reasons
+
+
+def _because(row: Floats, added: Floats, names: list[str]) -> list[Condition]:
+    """The columns that raise the score most, with the share of each in what is shown."""
+    top = np.argsort(-added, kind="stable")[:_CONDITIONS_SHOWN]
+    top = top[added[top] > 0]
+    total = added[top].sum()
+    return [_has(names[j], float(row[j]), float(added[j] / total)) for j in top]
+
+
+def _has(name: str, value: float, weight: float) -> Condition:
+    if np.isnan(value):
+        return Condition(name, "=", "missing", f"{name} is missing", weight)
+    return Condition(name, "=", value, f"{name} = {value:.6g}", weight)

@@ -27,9 +27,7 @@ import sklearn
 import xgboost
 
 import rarefind
-from rarefind._branches import Combination
-from rarefind._evidence import Evidence
-from rarefind._files import written_whole
+from rarefind._core.files import written_whole
 from rarefind.auto import AutoClassifier
 from rarefind.auto._member import Member, RankScale
 from rarefind.auto._preparation import Preparation
@@ -37,34 +35,23 @@ from rarefind.base import RareClassifier
 from rarefind.boosting import (
     LambdaMARTClassifier,
     NLBClassifier,
-    ONLBClassifier,
-    OnlineBoostingClassifier,
     ProjectionBoostingClassifier,
     RankBoostClassifier,
     SGBAPClassifier,
 )
-from rarefind.boosting._adwin import Adwin
 from rarefind.boosting._base import BoostingClassifier
 from rarefind.boosting._coding import Coding
 from rarefind.boosting._directions import Projection
-from rarefind.boosting._flow import Memory, State
-from rarefind.boosting._linear_flows import Votes
-from rarefind.boosting._nets import Nets
 from rarefind.boosting._network import Network
-from rarefind.boosting._online import OnlineClassifier
-from rarefind.boosting._spaces import Spaces
 from rarefind.boosting._trees import Trees
-from rarefind.boosting._waiting import Waiting
-from rarefind.boosting._watch import Watch
 from rarefind.conditions import ConditionClassifier, RuleListClassifier
 from rarefind.conditions._listed import Listed
 from rarefind.conditions._matrix import Branches
 from rarefind.conditions._measures import Measures
 from rarefind.data import DriftReference, PositiveAwareBinner, TableEncoder
-from rarefind.data._column_reference import ColumnReference
+from rarefind.data.column_reference import ColumnReference
 from rarefind.distances import MLFP
 from rarefind.metrics import AlertsAtMost, Cost, FBeta, RecallAtLeast
-from rarefind.model import TableModel
 from rarefind.neighbors import (
     ClassWeightedKNNClassifier,
     DistanceWeightedKNNClassifier,
@@ -76,16 +63,28 @@ from rarefind.neighbors import (
     ME2Classifier,
     MLFPClassifier,
 )
-from rarefind.neighbors._ellipsoids import Ellipsoid, TrainingRows
 from rarefind.neighbors._held_out import PointSet
 from rarefind.neighbors._regions import Regions
+from rarefind.neighbors.ellipsoids import Ellipsoid, TrainingRows
+from rarefind.rules.branches import Combination
 from rarefind.search import NeighborSearch
-from rarefind.selection._calibration import BetaCalibration, Calibration, Reference
+from rarefind.selection.calibration import BetaCalibration, Calibration, Reference
+from rarefind.streams import ONLBClassifier, OnlineBoostingClassifier
+from rarefind.streams._adwin import Adwin
+from rarefind.streams._linear import Votes
+from rarefind.streams._nets import Nets
+from rarefind.streams._online import OnlineClassifier
+from rarefind.streams._spaces import Spaces
+from rarefind.streams._stream import Memory, State
+from rarefind.streams._waiting import Waiting
+from rarefind.streams._watch import Watch
+from rarefind.tables import TableModel
+from rarefind.tables._estimate import Evidence
 from rarefind.trees import MetaAPClassifier, MetaAPForestClassifier, TreeRankClassifier
 from rarefind.trees._base import TreeClassifier
-from rarefind.trees._graph import Conditions, MetaTree, OuterNodes
 from rarefind.trees._prune import HeldOut
 from rarefind.trees._ranker import Ranker
+from rarefind.trees.graph import Conditions, MetaTree, OuterNodes
 
 __all__ = ["FORMAT", "Unsaved", "load", "save"]
 

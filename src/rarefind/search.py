@@ -10,9 +10,9 @@ from joblib import effective_n_jobs
 from sklearn import config_context
 from sklearn.neighbors import NearestNeighbors
 
-from rarefind._pairs import embed, nearest_on_all_cores, squared_distances
-from rarefind._threads import threads_limited
-from rarefind._typing import Array, Bools, Floats, Ints
+from rarefind._core.pairs import embed, nearest_on_all_cores, squared_distances
+from rarefind._core.threads import threads_limited
+from rarefind._core.types import Array, Bools, Floats, Ints
 
 __all__ = ["DISTANCES", "NeighborSearch", "feature_differences"]
 

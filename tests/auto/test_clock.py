@@ -4,7 +4,7 @@ import time
 import numpy as np
 import pytest
 
-from rarefind._deadline import (
+from rarefind._core.deadline import (
     OutOfTimeError,
     deadline,
     making_do,

@@ -21,14 +21,14 @@ from report_models import (
 
 import rarefind
 from rarefind.cli import main
-from rarefind.cli._report import _parts, _scan
-from rarefind.cli._report._evidence import held_out
-from rarefind.cli._report._lists import listed, over_time
-from rarefind.cli._report._make import report_of
-from rarefind.cli._report._measured import calibration, why_seen
-from rarefind.cli._report._page import shown
-from rarefind.cli._report._scan import scan_chunks
 from rarefind.data import read_table
+from rarefind.report import _parts, _scan
+from rarefind.report._evidence import held_out
+from rarefind.report._lists import listed, over_time
+from rarefind.report._make import report_of
+from rarefind.report._measured import calibration, why_seen
+from rarefind.report._page import shown
+from rarefind.report._scan import scan_chunks
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from report_models import (
     tells,
 )
 
-from rarefind.cli._report._make import report_of
+from rarefind.report._make import report_of
 
 api = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser")
 

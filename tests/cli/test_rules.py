@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from rarefind.cli import app, main
 from rarefind.conditions import ConditionClassifier
 from rarefind.data import read_table
-from rarefind.model import TableModel
 from rarefind.rules import RuleSet
+from rarefind.tables import TableModel
 
 DESK = """
 # Written by the desk.

@@ -18,11 +18,11 @@ from sklearn.ensemble import (
 )
 from sklearn.tree import DecisionTreeClassifier
 
-from rarefind._branches import Test as Asked
 from rarefind.boosting import LambdaMARTClassifier, ProjectionBoostingClassifier, SGBAPClassifier
 from rarefind.conditions import condition_matrix
 from rarefind.conditions._ensembles import break_up
 from rarefind.conditions._matrix import Branches, with_combinations
+from rarefind.rules.branches import Test as Asked
 from rarefind.trees import MetaAPClassifier, MetaAPForestClassifier, TreeRankClassifier
 
 

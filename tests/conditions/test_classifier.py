@@ -19,13 +19,11 @@ from sklearn.frozen import FrozenEstimator
 
 import rarefind
 from rarefind import TableModel
-from rarefind._branches import Combination
-from rarefind._branches import Test as Asked
 from rarefind.boosting import ProjectionBoostingClassifier, SGBAPClassifier
 from rarefind.conditions import ConditionClassifier
 from rarefind.conditions._choice import shortest, sizes_to_try
 from rarefind.conditions._stumps import Boosting, different, eliminations, with_parts
-from rarefind.conditions._words import (
+from rarefind.conditions.words import (
     branch_node,
     opposite,
     rounded_cut,
@@ -34,6 +32,8 @@ from rarefind.conditions._words import (
 )
 from rarefind.metrics import average_precision
 from rarefind.rules import Rule, RuleError, RuleSet
+from rarefind.rules.branches import Combination
+from rarefind.rules.branches import Test as Asked
 
 
 def table(seed=0, n=1200):
@@ -308,8 +308,8 @@ def test_levels_are_named_in_the_tables_own_words():
 
 def test_levels_and_scales_of_other_encoders_are_spoken_too():
     """One-hot levels, rare levels, frequencies, filled holes and scaled numbers."""
-    from rarefind._table_rules import table_rules
     from rarefind.data import TableEncoder
+    from rarefind.tables._rules import table_rules
 
     rng = np.random.default_rng(0)
     n = 800

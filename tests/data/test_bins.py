@@ -6,7 +6,7 @@ from hypothesis.extra import numpy as hnp
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rarefind.data import PositiveAwareBinner
-from rarefind.data._bins import fill_codes
+from rarefind.data.bins import fill_codes
 
 
 @parametrize_with_checks([PositiveAwareBinner()])

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 import rarefind
 from rarefind import TableModel
 from rarefind.data import DriftReference
-from rarefind.data._column_reference import ColumnReference
 from rarefind.data._shares import shift_between
+from rarefind.data.column_reference import ColumnReference
 from rarefind.neighbors import GammaKNNClassifier
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rarefind.data import TableEncoder
-from rarefind.data._types import from_arrow
+from rarefind.data.types import from_arrow
 
 
 @parametrize_with_checks(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rarefind._numba import kernel
+from rarefind._core.kernels import kernel
 from rarefind.data import simulate_transactions, transaction_features
 
 START = pd.Timestamp("2026-01-02 22:00")

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rarefind.metrics import budget
-from rarefind.metrics._inputs import as_scores, as_weights, check_rows, cumulate, is_positive
+from rarefind.metrics.inputs import as_scores, as_weights, check_rows, cumulate, is_positive
 
 examples = settings(max_examples=80, deadline=None)
 

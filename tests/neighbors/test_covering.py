@@ -3,7 +3,7 @@ import pytest
 
 from rarefind.metrics import count_metric
 from rarefind.neighbors._covering import Layers, choose_layers, score_rows, threshold_for
-from rarefind.neighbors._ellipsoids import Setting, TrainingRows, excluding_ellipsoids
+from rarefind.neighbors.ellipsoids import Setting, TrainingRows, excluding_ellipsoids
 
 SETTINGS = [Setting(0.05, 1.0, 1e-2), Setting(0.3, 1.0, 1e-3)]
 

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from rarefind.neighbors._ellipsoids import (
+from rarefind.neighbors.ellipsoids import (
     Setting,
     TrainingRows,
     excluding_ellipsoids,

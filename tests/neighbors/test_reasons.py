@@ -4,7 +4,7 @@ import pytest
 from imblearn.over_sampling import SMOTE
 
 from rarefind.neighbors import GammaKNNClassifier
-from rarefind.selection._calibration import Reference
+from rarefind.selection.calibration import Reference
 
 
 @pytest.fixture

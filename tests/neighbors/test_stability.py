@@ -5,7 +5,7 @@ from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 
 from rarefind.neighbors import ME2Classifier
-from rarefind.neighbors._ellipsoids import solve
+from rarefind.neighbors.ellipsoids import solve
 
 
 def fitted(n=400, **options):

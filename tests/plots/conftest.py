@@ -7,7 +7,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from rarefind._typing import Floats, Ints
+from rarefind._core.types import Floats, Ints
 
 mpl.use("Agg")
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from rarefind.plots._axes import counted, number, percent
+from rarefind.plots.axes import counted, number, percent
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from rarefind.plots._meta_tree import MetaTreeDisplay
 from rarefind.trees import MetaAPClassifier
-from rarefind.trees._svg import COLOURS
+from rarefind.trees.svg import COLOURS
 
 
 def table(n: int = 400) -> tuple[Any, Any]:

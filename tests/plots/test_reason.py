@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from rarefind.boosting import SGBAPClassifier
 from rarefind.neighbors import GammaKNNClassifier
 from rarefind.plots import ReasonDisplay
-from rarefind.plots._axes import MODEL_COLOURS, POSITIVE
+from rarefind.plots.axes import MODEL_COLOURS, POSITIVE
 from rarefind.rules import Condition, Reason
 
 

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from rarefind.metrics import ranking_scores
-from rarefind.metrics._scorers import deciding_estimator
+from rarefind.metrics.scorers import deciding_estimator
 from rarefind.neighbors import GammaKNNClassifier
 from rarefind.plots._rows import name_of, scored
 

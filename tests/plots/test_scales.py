@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from sklearn.datasets import make_classification
 
 from rarefind.neighbors import GammaKNNClassifier, scale_map
-from rarefind.neighbors._scale_map import ScaleMap
+from rarefind.neighbors.scale_maps import ScaleMap
 from rarefind.plots import ScaleMapDisplay
 
 

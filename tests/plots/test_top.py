@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from rarefind.metrics import precision_at_k
 from rarefind.plots import TopKDisplay
-from rarefind.plots._axes import NEGATIVE, POSITIVE, TIED
+from rarefind.plots.axes import NEGATIVE, POSITIVE, TIED
 
 
 def colours(display: TopKDisplay) -> list[str]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rarefind.rules import Rule, RuleError
 from rarefind.rules._parse import DEEPEST, parse, refuse_large
-from rarefind.rules._syntax import (
+from rarefind.rules.syntax import (
     WORDS,
     And,
     Arithmetic,

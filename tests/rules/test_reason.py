@@ -1,7 +1,7 @@
 import pytest
 
 from rarefind.rules import Condition, Reason, Similar
-from rarefind.rules._reason import short
+from rarefind.rules.reasons import short
 
 
 def test_a_reason_reads_as_a_sentence():

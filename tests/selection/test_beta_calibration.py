@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 
-from rarefind.selection._calibration import BetaCalibration
+from rarefind.selection.calibration import BetaCalibration
 
 
 def simulated(n, offset, bend=lambda u: u, seed=0):

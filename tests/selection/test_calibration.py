@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from rarefind.selection._calibration import Calibration
+from rarefind.selection.calibration import Calibration
 
 
 def test_calibration_is_the_logistic_regression_on_the_log_ratio():

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from rarefind.studies import STUDY_NAMES, Results, get_study
-from rarefind.studies import _published as published_figures
-from rarefind.studies._report import _markdown, _rests_on
+from studies import STUDY_NAMES, Results, get_study
+from studies import published as published_figures
+from studies.report import _markdown, _rests_on
 
 COMMITTED = Path(__file__).parents[2] / "docs" / "studies"
 CLAIM = re.compile(r"^- \*\*(?:Holds|Does not hold|Cannot be told):\*\* .*$", re.MULTILINE)

@@ -6,15 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rarefind.studies import Results, run_study
-from rarefind.studies import _published as published_figures
-from rarefind.studies._catalogue import About
-from rarefind.studies._gamma_knn import STUDY as GAMMA_KNN
-from rarefind.studies._published import published
-from rarefind.studies._report import Claim, Report, write_report
-from rarefind.studies._sets import Sets
-from rarefind.studies._study import Part, Row, Study
-from rarefind.studies._tables import beside, compare, rounded, standard_error
+from studies import Results, run_study
+from studies import published as published_figures
+from studies.catalogue import About
+from studies.gamma_knn import STUDY as GAMMA_KNN
+from studies.published import published
+from studies.report import Claim, Report, write_report
+from studies.sets import Sets
+from studies.study import Part, Row, Study
+from studies.tables import beside, compare, rounded, standard_error
 
 
 class Toy(Study):

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from rarefind.studies import STUDY_NAMES, get_study, run_study
-from rarefind.studies._report import write_report
-from rarefind.studies._sets import Sets
+from studies import STUDY_NAMES, get_study, run_study
+from studies.report import write_report
+from studies.sets import Sets
 
 
 @pytest.mark.parametrize("name", STUDY_NAMES)

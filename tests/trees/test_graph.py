@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from trees.naive import path, random_rows, tables
 
 from rarefind.trees._columns import read_columns
-from rarefind.trees._graph import Conditions, MetaTree, OuterNodes, refuse_malformed
 from rarefind.trees._meta import Plan, grow_meta_tree
+from rarefind.trees.graph import Conditions, MetaTree, OuterNodes, refuse_malformed
 
 
 def handmade():

@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 from trees.naive import ALL, random_rows
 
 from rarefind.trees._columns import read_columns
-from rarefind.trees._graph import Conditions, MetaTree, OuterNodes
 from rarefind.trees._meta import Plan, grow_meta_tree
 from rarefind.trees._paths import (
     LeafRule,
@@ -18,6 +17,7 @@ from rarefind.trees._paths import (
     row_path,
     to_conditions,
 )
+from rarefind.trees.graph import Conditions, MetaTree, OuterNodes
 
 NAMES = ["alm", "mcg", "color", "d"]
 

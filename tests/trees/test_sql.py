@@ -9,7 +9,7 @@ from trees.naive import random_rows
 from trees.test_paths import by_hand, cases, corners, grown, small, tree_of
 from trees.test_text import banded, banded_cases, edges, plain, small_with_bands
 
-from rarefind.rules._sql_words import DIALECTS, _as_division
+from rarefind.rules.sql_words import DIALECTS, _as_division
 from rarefind.trees import MetaAPClassifier
 from rarefind.trees._borders import band_widths
 from rarefind.trees._prune import Shape

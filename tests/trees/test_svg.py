@@ -9,8 +9,8 @@ from trees.naive import random_rows
 from trees.test_paths import NAMES, by_hand, cases, grown, small, tree_of
 
 from rarefind.trees._graphviz import to_graphviz
-from rarefind.trees._layout import lay_out
-from rarefind.trees._svg import COLOURS, to_svg
+from rarefind.trees.layout import lay_out
+from rarefind.trees.svg import COLOURS, to_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = [

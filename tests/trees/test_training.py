@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trees.naive import random_rows
 
-from rarefind._checks import level_columns, training_weights
+from rarefind._core.checks import level_columns, training_weights
 from rarefind.trees import MetaAPClassifier
 from rarefind.trees._training import TrainingRows
 

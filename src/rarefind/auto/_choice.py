@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rarefind._typing import Floats
+from rarefind._core.types import Floats
 from rarefind.auto._judge import Held, beats_chance, is_clearly_better, judge
 from rarefind.auto._kinds import of_different_kinds
 from rarefind.auto._member import Member, RankScale
 from rarefind.auto._search import Contender, Search
 from rarefind.metrics import CountMetric
 from rarefind.selection import best_threshold
-from rarefind.selection._calibration import BetaCalibration, Reference
+from rarefind.selection.calibration import BetaCalibration, Reference
 
 _MOST_MEMBERS = 5
 _FARTHEST = 35.0  # log-odds of a rank that rounds to 0 or 1

@@ -17,10 +17,10 @@ from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from rarefind._checks import level_columns
-from rarefind._deadline import seconds_of
-from rarefind._sklearn_compat import report_progress, with_callbacks
-from rarefind._typing import ArrayLike, Floats, Label, Table
+from rarefind._core.checks import level_columns
+from rarefind._core.deadline import seconds_of
+from rarefind._core.sklearn_compat import report_progress, with_callbacks
+from rarefind._core.types import ArrayLike, Floats, Label, Table
 from rarefind.auto._candidates import CANDIDATE_NAMES, candidate_estimators, makes_do, stops_quickly
 from rarefind.auto._choice import Choice, Settled, as_log_odds, choose, settle
 from rarefind.auto._clock import Clock
@@ -30,8 +30,8 @@ from rarefind.auto._search import Contender, Search, rungs
 from rarefind.base import RareClassifier
 from rarefind.metrics import budget as checks_bought
 from rarefind.rules import Reason
-from rarefind.selection._calibration import BetaCalibration, Reference
-from rarefind.selection._threshold import metric_of_counts
+from rarefind.selection.calibration import BetaCalibration, Reference
+from rarefind.selection.thresholds import metric_of_counts
 
 # With fewer rows of a class none are left to hold out of what is held out already.
 _FEWEST = 3

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rarefind._typing import Bools, Floats, Ints
+from rarefind._core.types import Bools, Floats, Ints
 from rarefind.metrics import average_precision, precision_at_k
 
 # To be taken, a mean of ranks is worth more than the best model by at least this much, and ahead in

@@ -10,7 +10,7 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from rarefind._typing import Bools, Floats, Ints
+from rarefind._core.types import Bools, Floats, Ints
 from rarefind.auto._preparation import Preparation
 from rarefind.auto._rows import Known
 from rarefind.rules import Condition, Reason

@@ -8,9 +8,9 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from rarefind._typing import Bools, Floats, Ints
+from rarefind._core.types import Bools, Floats, Ints
 from rarefind.rules import Condition
-from rarefind.rules._reason import short
+from rarefind.rules.reasons import short
 
 # Levels of a column that get a column of their own, the most frequent.
 _MOST_LEVELS = 30

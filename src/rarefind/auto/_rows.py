@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from rarefind._typing import Array, ArrayLike, Bools, Floats, Ints
+from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints
 from rarefind.selection import folds
 
 # Rows that models are judged by, of a fold; of the positives among them at most so many.

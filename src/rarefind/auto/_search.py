@@ -11,9 +11,9 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import clone
 
-from rarefind._deadline import OutOfTimeError, making_do, until
-from rarefind._numba import awaits_compiling
-from rarefind._typing import Floats, Ints
+from rarefind._core.deadline import OutOfTimeError, making_do, until
+from rarefind._core.kernels import awaits_compiling
+from rarefind._core.types import Floats, Ints
 from rarefind.auto._clock import Clock, Pace
 from rarefind.auto._judge import Held, Verdict, judge
 from rarefind.auto._kinds import of_different_kinds

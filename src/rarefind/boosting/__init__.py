@@ -2,9 +2,6 @@
 
 from rarefind.boosting._lambda_mart import LambdaMARTClassifier
 from rarefind.boosting._nlb import NLBClassifier
-from rarefind.boosting._onlb import ONLBClassifier
-from rarefind.boosting._online import Progress
-from rarefind.boosting._online_boosting import OnlineBoostingClassifier
 from rarefind.boosting._projection import ProjectionBoostingClassifier
 from rarefind.boosting._rank_boost import RankBoostClassifier
 from rarefind.boosting._sgbap import SGBAPClassifier
@@ -12,9 +9,6 @@ from rarefind.boosting._sgbap import SGBAPClassifier
 __all__ = [
     "LambdaMARTClassifier",
     "NLBClassifier",
-    "ONLBClassifier",
-    "OnlineBoostingClassifier",
-    "Progress",
     "ProjectionBoostingClassifier",
     "RankBoostClassifier",
     "SGBAPClassifier",

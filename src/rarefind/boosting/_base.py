@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
@@ -16,28 +15,27 @@ from sklearn.utils import check_consistent_length, check_random_state, column_or
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rarefind._checks import (
+from rarefind._core.checks import (
     level_columns,
     refuse_lost_classes,
     refuse_missing,
     training_weights,
 )
-from rarefind._deadline import deadline, refuse_after, soft_deadline
-from rarefind._sklearn_compat import report_progress, with_callbacks
-from rarefind._typing import Array, ArrayLike, Bools, Floats, Ints, Label, Table
-from rarefind.base import RareClassifier
+from rarefind._core.deadline import deadline, refuse_after, soft_deadline
+from rarefind._core.sklearn_compat import report_progress, with_callbacks
+from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label, Table
+from rarefind.base import RareClassifier, as_reasons
 from rarefind.boosting._coding import Coding
 from rarefind.boosting._trees import Trees
 from rarefind.metrics import average_precision, budget, precision_at_k
-from rarefind.rules import Condition, Reason
+from rarefind.rules import Reason
 from rarefind.selection import best_threshold
-from rarefind.selection._calibration import BetaCalibration, Reference
-from rarefind.selection._folds import folds_of_used
-from rarefind.selection._threshold import metric_of_counts, only
+from rarefind.selection.calibration import BetaCalibration, Reference
+from rarefind.selection.cross_validation import folds_of_used
+from rarefind.selection.thresholds import metric_of_counts, only
 
 # Folds are held out until they hold this many positives: more make the choice no better.
 _ENOUGH_POSITIVES = 300
-_CONDITIONS_SHOWN = 5
 
 
 class Rows(NamedTuple):
@@ -381,40 +379,3 @@ class BoostingClassifier(RareClassifier):
     def _bases(self, X: Floats) -> Floats | None:
         """What contributions add to, one a row; None where they do not make up the score."""
         return None
-
-
-def as_reasons(
-    X: Floats,
-    scores: Floats,
-    added: Floats,
-    reference: Reference | None,
-    names: list[str],
-    bases: Floats | None = None,
-) -> list[Reason]:
-    """Reasons of rows, from what each column adds to each score.
-
-    With ``bases``, to which it adds, the reasons hold it as contributions.
-    """
-    reasons = []
-    for i, (row, score, parts) in enumerate(zip(X, scores, added, strict=True)):
-        rank = None if reference is None else reference.rank(score)
-        reason = Reason(float(score), rank, _because(row, parts, names))
-        if bases is not None:
-            own = dict(zip(names, parts.tolist(), strict=True))
-            reason = replace(reason, base=float(bases[i]), contributions=own)
-        reasons.append(reason)
-    return reasons
-
-
-def _because(row: Floats, added: Floats, names: list[str]) -> list[Condition]:
-    """The columns that raise the score most, with the share of each in what is shown."""
-    top = np.argsort(-added, kind="stable")[:_CONDITIONS_SHOWN]
-    top = top[added[top] > 0]
-    total = added[top].sum()
-    return [_has(names[j], float(row[j]), float(added[j] / total)) for j in top]
-
-
-def _has(name: str, value: float, weight: float) -> Condition:
-    if np.isnan(value):
-        return Condition(name, "=", "missing", f"{name} is missing", weight)
-    return Condition(name, "=", value, f"{name} = {value:.6g}", weight)

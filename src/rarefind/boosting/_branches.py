@@ -6,9 +6,9 @@ import json
 
 import numpy as np
 
-from rarefind._branches import Branch, xgboost_branches
 from rarefind.boosting._coding import Coding
 from rarefind.boosting._trees import Trees
+from rarefind.rules.branches import Branch, xgboost_branches
 
 
 def booster_branches(trees: Trees, coding: Coding) -> list[Branch]:

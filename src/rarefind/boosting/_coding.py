@@ -6,9 +6,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from rarefind._branches import least_rounding_to
-from rarefind._typing import Array, Bools, Floats
+from rarefind._core.types import Array, Bools, Floats
 from rarefind.data import PositiveAwareBinner
+from rarefind.rules.branches import least_rounding_to
 
 # Rows that are coded at a time when they are explained, and when they are scored.
 BLOCK = 100_000

@@ -11,8 +11,8 @@ import numpy as np
 import xgboost
 from scipy.special import expit
 
-from rarefind._numba import kernel
-from rarefind._typing import Array, Bools, Floats, Ints
+from rarefind._core.kernels import kernel
+from rarefind._core.types import Array, Bools, Floats, Ints
 from rarefind.boosting._base import Rows
 from rarefind.boosting._coding import Coding
 from rarefind.boosting._projection_tree import Map, Shape, code_levels, code_numbers, grow_tree

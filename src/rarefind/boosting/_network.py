@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, log_softmax, softmax
 
-from rarefind._numba import kernel
-from rarefind._typing import Array, Floats
+from rarefind._core.kernels import kernel
+from rarefind._core.types import Array, Floats
 
 # The part of the mean curvature that is added to every one: where gates are shut there is none.
 _RIDGE = 0.1

@@ -11,7 +11,7 @@ from joblib import effective_n_jobs
 from scipy.special import softmax
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from rarefind._typing import Array, Floats, Label
+from rarefind._core.types import Array, Floats, Label
 from rarefind.boosting._base import BoostingClassifier, Rows
 from rarefind.boosting._coding import Coding
 from rarefind.boosting._network import Builder, Loss

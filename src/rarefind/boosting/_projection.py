@@ -11,10 +11,9 @@ from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from rarefind._branches import Broken, Combination
-from rarefind._checks import level_columns
-from rarefind._threads import threads_limited
-from rarefind._typing import Array, ArrayLike, Bools, Floats, Ints, Label
+from rarefind._core.checks import level_columns
+from rarefind._core.threads import threads_limited
+from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label
 from rarefind.boosting._base import Part, Rows
 from rarefind.boosting._coding import BLOCK
 from rarefind.boosting._directions import (
@@ -33,6 +32,7 @@ from rarefind.boosting._projection_tree import Shape
 from rarefind.boosting._run import Derivatives, Run
 from rarefind.boosting._surrogates import add_logistic
 from rarefind.boosting._xgboost import BoostedTreesClassifier
+from rarefind.rules.branches import Broken, Combination
 
 # Least loadings that are tried: directions that mix columns, and ones that compare them.
 _LOADINGS = (0.05, 0.4)

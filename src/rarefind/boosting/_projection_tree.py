@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rarefind._numba import kernel
-from rarefind._typing import Array, Bools, Floats, Ints
+from rarefind._core.kernels import kernel
+from rarefind._core.types import Array, Bools, Floats, Ints
 
 #: Codes of values are below it; it is the code of a missing one.
 MISSING = 64

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rarefind._typing import Array, Floats
+from rarefind._core.types import Array, Floats
 from rarefind.boosting._base import Rows
 from rarefind.boosting._run import Derivatives
 from rarefind.boosting._surrogates import add_pairwise_exponential

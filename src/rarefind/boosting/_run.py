@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xgboost
 
-from rarefind._typing import Array, Bools, Floats
+from rarefind._core.types import Array, Bools, Floats
 from rarefind.boosting._coding import BLOCK, Coding
 
 #: Adds the first and second derivatives of the loss, given the scores so far and the number of the

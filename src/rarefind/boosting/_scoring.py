@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from joblib import Parallel, delayed
 
-from rarefind._numba import kernel
-from rarefind._typing import Array, Bools, Floats, Ints
+from rarefind._core.kernels import kernel
+from rarefind._core.types import Array, Bools, Floats, Ints
 from rarefind.boosting._coding import Coding, layout
-from rarefind.data._bins import WORTH_THREADS, fill_codes, find_code
+from rarefind.data.bins import WORTH_THREADS, fill_codes, find_code
 
 
 class Scoring(NamedTuple):

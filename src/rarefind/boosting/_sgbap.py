@@ -9,10 +9,10 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from rarefind._numba import kernel
-from rarefind._typing import Array, Bools, Floats, Label
+from rarefind._core.kernels import kernel
+from rarefind._core.random import STEP, uniform
+from rarefind._core.types import Array, Bools, Floats, Label
 from rarefind.boosting._base import Rows
-from rarefind.boosting._chance import STEP, uniform
 from rarefind.boosting._run import Derivatives
 from rarefind.boosting._surrogates import SURROGATES, add_logistic
 from rarefind.boosting._xgboost import BoostedTreesClassifier

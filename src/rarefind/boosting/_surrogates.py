@@ -16,14 +16,13 @@ can be mixed, and XGBoost's ``min_child_weight`` and ``reg_lambda`` mean about t
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 
-from rarefind._numba import kernel
-from rarefind._typing import Array, Bools, Floats, Ints
+from rarefind._core.kernels import kernel
+from rarefind._core.threads import in_parts
+from rarefind._core.types import Array, Bools, Floats, Ints
 
 #: Adds a share of the first derivatives of a loss, and of what XGBoost takes for the second ones,
 #: which are never negative, to two arrays, and returns the loss. It is given scores, which are
@@ -33,7 +32,6 @@ Surrogate = Callable[[Floats, Bools, Floats, float, float, Array, Array, int], f
 
 # Beyond this difference a sigmoid is 0 or 1 to all digits, and an exponential large enough.
 _FLAT = 40.0
-_WORTH_THREADS = 200_000
 
 
 def add_exponential(
@@ -217,15 +215,6 @@ def _add_softmax(
         gap = sharpness * (top - top_positive)
         return float(share * count * (np.log(total) - np.log(positives) + gap))
     return float(share * n * loss)
-
-
-def in_parts(n: int, n_jobs: int, work: Callable[[slice], Any]) -> list[Any]:
-    """What ``work`` makes of parts of the rows, one a thread where there are many."""
-    if n_jobs == 1 or n < _WORTH_THREADS:
-        return [work(slice(0, n))]
-    ends = np.linspace(0, n, n_jobs + 1).astype(int)
-    with ThreadPoolExecutor(n_jobs) as pool:
-        return list(pool.map(work, map(slice, ends[:-1], ends[1:])))
 
 
 @kernel

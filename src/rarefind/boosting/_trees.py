@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import xgboost
 
-from rarefind._typing import Array
+from rarefind._core.types import Array
 from rarefind.boosting._coding import Coding
 from rarefind.boosting._scoring import Scoring
 

@@ -14,13 +14,13 @@ from joblib import effective_n_jobs
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from rarefind._branches import Broken
-from rarefind._typing import Array, Bools, Floats, Label
+from rarefind._core.types import Array, Bools, Floats, Label
 from rarefind.boosting._base import BoostingClassifier, Rows
 from rarefind.boosting._branches import booster_branches
 from rarefind.boosting._coding import SCORED, Coding
 from rarefind.boosting._run import Derivatives, Matrix, Run, in_blocks
 from rarefind.boosting._trees import Trees
+from rarefind.rules.branches import Broken
 
 # Positives from which on the least weight of a leaf is 1: of fewer no leaf could be split off.
 _ENOUGH_FOR_ONE = 50

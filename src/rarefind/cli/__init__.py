@@ -19,7 +19,6 @@ from rarefind.cli._report import report
 from rarefind.cli._rules import app as rules
 from rarefind.cli._run import run
 from rarefind.cli._simulate import simulate
-from rarefind.cli._study import app as study
 
 app = typer.Typer(
     name="rarefind",
@@ -39,7 +38,6 @@ app.command(epilog="Example: rarefind monitor model.rarefind week.csv --verdicts
 app.command(epilog="Example: rarefind simulate --days 90 --features -o payments.parquet")(simulate)
 app.command(epilog="Example: rarefind demo --budget 20")(demo)
 app.add_typer(rules, name="rules")
-app.add_typer(study, name="study")
 
 
 def _show_version(wanted: bool) -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from rarefind._budget import refuse_period
-from rarefind._deadline import seconds_of
+from rarefind._core.budget import refuse_period
+from rarefind._core.deadline import seconds_of
 from rarefind.cli import _options as options
 from rarefind.cli._inputs import (
     Roles,
@@ -26,9 +26,9 @@ from rarefind.cli._rule_files import read_rules, refuse_output
 if TYPE_CHECKING:
     import pandas as pd
 
-    from rarefind._evidence import Bought, Evidence
-    from rarefind._looks import Looks
     from rarefind.rules import RuleSet
+    from rarefind.tables._estimate import Bought, Evidence
+    from rarefind.tables._hold_out import Looks
 
 
 class Compared(NamedTuple):
@@ -146,8 +146,8 @@ def _compared(
     say: Any,
 ) -> tuple[list[Compared], list[str]]:
     """What each model is worth, the best first, and those that were not done in time."""
-    from rarefind._deadline import OutOfTimeError, until
-    from rarefind._looks import PlainXGBoost, gathered
+    from rarefind._core.deadline import OutOfTimeError, until
+    from rarefind.tables._hold_out import PlainXGBoost, gathered
 
     first = next(iter(models.values()))
     plain = PlainXGBoost(first, table, (table[first.target] == first.positive).to_numpy())

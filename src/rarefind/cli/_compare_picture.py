@@ -17,7 +17,7 @@ def draw(found: list[Compared], path: Path) -> None:
     """Hits of each model with intervals, and what more checks would find by the best of them."""
     from matplotlib.figure import Figure
 
-    from rarefind.cli._pictures import save_picture
+    from rarefind.report.pictures import save_picture
 
     figure = Figure(figsize=(12, max(4.2, 1.6 + 0.34 * len(found))), layout="constrained")
     left, right = figure.subplots(1, 2)
@@ -27,7 +27,7 @@ def draw(found: list[Compared], path: Path) -> None:
 
 
 def _draw_hits(ax: Any, found: list[Compared]) -> None:
-    from rarefind.plots._axes import MODEL_COLOURS, QUIET, tidy
+    from rarefind.plots.axes import MODEL_COLOURS, QUIET, tidy
 
     places = np.arange(len(found))[::-1]
     hits = [each.bought.hits for each in found]

@@ -13,8 +13,8 @@ from rarefind.cli import _options as options
 if TYPE_CHECKING:
     import pandas as pd
 
-    from rarefind._typing import Bools, Floats
-    from rarefind.model import TableModel
+    from rarefind._core.types import Bools, Floats
+    from rarefind.tables import TableModel
 
 _TERMINALS_A_CUSTOMER = 2
 _TRAIN, _DELAY, _TEST = 35, 7, 14  # days; those before fill the longest windows of the features
@@ -78,9 +78,9 @@ def run(budget: int, customers: int, days: int, seed: int, say: Any) -> Demo:
     """Simulate, learn, rank."""
     from xgboost import XGBClassifier
 
-    from rarefind.model import TableModel
     from rarefind.neighbors import GammaKNNClassifier
     from rarefind.selection import PrequentialSplit
+    from rarefind.tables import TableModel
 
     say(f"Simulating {days} days of {customers:,} customers")
     table = _table(customers, days, seed, say)

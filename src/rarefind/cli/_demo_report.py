@@ -6,8 +6,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rarefind._files import written_whole
-from rarefind.cli._pictures import axes, picture
+from rarefind._core.files import written_whole
+from rarefind.report.pictures import axes, picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -64,7 +64,7 @@ def _scores(found: Demo) -> Figure:
 
 
 def _daily(found: Demo) -> Figure:
-    from rarefind.plots._axes import MODEL_COLOURS, in_percent, tidy
+    from rarefind.plots.axes import MODEL_COLOURS, in_percent, tidy
 
     figure, ax = axes()
     for ranking, colour in zip(found.rankings, MODEL_COLOURS, strict=False):

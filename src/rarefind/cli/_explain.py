@@ -15,8 +15,8 @@ from rarefind.cli._rule_files import refuse_output
 if TYPE_CHECKING:
     import pandas as pd
 
-    from rarefind.model import TableModel
     from rarefind.rules import Reason
+    from rarefind.tables import TableModel
 
 
 def explain(
@@ -107,8 +107,8 @@ def _highest(model: TableModel, rows: pd.DataFrame) -> pd.DataFrame:
 def _draw(reason: Reason, path: Path) -> None:
     from matplotlib.figure import Figure
 
-    from rarefind.cli._pictures import save_picture
     from rarefind.plots import ReasonDisplay
+    from rarefind.report.pictures import save_picture
 
     bars = max(1, len(ReasonDisplay(reason).values))
     figure = Figure(figsize=(7.2, 1.3 + 0.36 * bars), layout="constrained", dpi=150)
@@ -140,7 +140,7 @@ def _said(model: TableModel, row: pd.DataFrame, reason: Reason) -> dict[str, Any
 
 def _print(said: dict[str, Any], reason: Reason) -> None:
     from rarefind.cli._tables import console_of
-    from rarefind.rules._reason import heading
+    from rarefind.rules.reasons import heading
 
     console = console_of()
     lines = [

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rarefind._budget import PERIODS, refuse_period
-from rarefind._deadline import seconds_of
+from rarefind._core.budget import PERIODS, refuse_period
+from rarefind._core.deadline import seconds_of
 from rarefind.cli import _options as options
 from rarefind.cli._fit_words import print_fitted
 from rarefind.cli._inputs import (
@@ -28,10 +28,10 @@ from rarefind.cli._rule_files import refuse_output
 if TYPE_CHECKING:
     import pandas as pd
 
-    from rarefind._evidence import Bought, Evidence
-    from rarefind._looks import Looks
     from rarefind.data import TableProfile
-    from rarefind.model import TableModel
+    from rarefind.tables import TableModel
+    from rarefind.tables._estimate import Bought, Evidence
+    from rarefind.tables._hold_out import Looks
 
 # Kept back of a time limit: for writing the file and saying what was found.
 _KEPT_BACK, _KEPT_BACK_SHARE = 1.0, 0.05
@@ -146,8 +146,8 @@ def _learned(
     """The model on all rows, then the same with rows held out, all within the time limit."""
     from sklearn.base import clone
 
-    from rarefind._deadline import OutOfTimeError, until
-    from rarefind._looks import PlainXGBoost, gathered
+    from rarefind._core.deadline import OutOfTimeError, until
+    from rarefind.tables._hold_out import PlainXGBoost, gathered
 
     end = float("inf") if limit is None else began + limit * (1 - _KEPT_BACK_SHARE) - _KEPT_BACK
     searches = limit is not None and "time_limit" in ours.estimator.get_params()

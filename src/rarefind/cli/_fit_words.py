@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from rarefind.cli._tables import add_row, console_of, new_table
 
 if TYPE_CHECKING:
-    from rarefind._evidence import Bought, Evidence
     from rarefind.data import TableProfile
     from rarefind.metrics import Interval
-    from rarefind.model import TableModel
+    from rarefind.tables import TableModel
+    from rarefind.tables._estimate import Bought, Evidence
 
 
 def print_fitted(

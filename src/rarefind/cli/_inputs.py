@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from rarefind._budget import budget_share
+from rarefind._core.budget import budget_share
 from rarefind.cli._options import MODEL_NAMES
 
 if TYPE_CHECKING:
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from rarefind._looks import Looks
-    from rarefind.model import TableModel
+    from rarefind.tables import TableModel
+    from rarefind.tables._hold_out import Looks
 
 _FEWEST_POSITIVES = 5
 _MARK = b"rarefind\n"  # how model files begin
@@ -45,8 +45,8 @@ def open_model(path: Path) -> TableModel:
     with path.open("rb") as file:
         if file.read(len(_MARK)) != _MARK:
             raise ValueError(f"{path} is no rarefind model file.")
-    from rarefind.model import TableModel
     from rarefind.persistence import load
+    from rarefind.tables import TableModel
 
     model = load(path)
     if not isinstance(model, TableModel):
@@ -94,8 +94,8 @@ def open_labelled(data: Path, roles: Roles, budget: str, delay: str | None, seed
     refuse_unknown_columns(table, [roles.time, roles.entity, roles.amount, roles.id, *roles.drop])
     refuse_budget(budget, len(table))
     # A table that cannot be used is told before the estimators are imported.
-    from rarefind._looks import planned
-    from rarefind.model import TableModel
+    from rarefind.tables import TableModel
+    from rarefind.tables._hold_out import planned
 
     model = TableModel(
         None,
@@ -112,7 +112,7 @@ def open_labelled(data: Path, roles: Roles, budget: str, delay: str | None, seed
 
 def refuse_unknown_columns(table: pd.DataFrame, names: Iterable[str | None]) -> None:
     """Refuse names of columns that a table has not, with the nearest that it has."""
-    from rarefind.data._target import refuse_unknown
+    from rarefind.data.target import refuse_unknown
 
     for name in names:
         if name is not None:

@@ -15,8 +15,8 @@ from rarefind.cli._inputs import open_model, refuse_budget, refuse_unreadable
 if TYPE_CHECKING:
     import pandas as pd
 
-    from rarefind._monitoring import MonitorReport
-    from rarefind.model import TableModel
+    from rarefind.tables import TableModel
+    from rarefind.tables._monitor import MonitorReport
 
 Verdicts = Annotated[
     str | None,
@@ -56,7 +56,7 @@ def monitor(
     refuse_unreadable(model, data)
     if budget is not None:
         refuse_budget(budget)
-    from rarefind._monitoring import monitor as watch
+    from rarefind.tables._monitor import monitor as watch
 
     with steps(quiet=quiet or as_json, verbose=verbose) as say:
         say("Opening the model")

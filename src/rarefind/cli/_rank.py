@@ -15,7 +15,7 @@ from rarefind.cli._rule_files import refuse_output
 if TYPE_CHECKING:
     import pandas as pd
 
-    from rarefind.model import TableModel
+    from rarefind.tables import TableModel
 
 _KINDS = (".csv", ".parquet", ".json")
 _SHOWN_REASONS = 3
@@ -50,9 +50,9 @@ def rank(
     refuse_overwriting(output, model, data)
     refuse_budget(budget)
     opened = open_model(model)
-    from rarefind._rank_file import rank_file
     from rarefind.cli._steps import rows_bar
-    from rarefind.data._read import about_rows
+    from rarefind.data.read import about_rows
+    from rarefind.tables._rank_file import rank_file
 
     with rows_bar(about_rows(data), quiet=quiet or as_json) as advance:
         listed = rank_file(
@@ -76,7 +76,7 @@ def records(listed: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _write(listed: pd.DataFrame, output: Path) -> None:
-    from rarefind._files import written_whole
+    from rarefind._core.files import written_whole
 
     kind = output.suffix.lower()
     with written_whole(output) as part:

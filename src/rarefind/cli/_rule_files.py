@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rarefind._files import written_whole
+from rarefind._core.files import written_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,7 +68,7 @@ def _text_of(path: Path) -> str:
 
 def _one_by_one(text: str, path: Path) -> list[str]:
     """The file once for each rule, with all constants and no other rule."""
-    from rarefind.rules._rule_set import _whole_lines
+    from rarefind.rules.rule_set import _whole_lines
 
     if path.suffix.lower() == ".json":
         try:
@@ -102,8 +102,8 @@ def _misfits(rules: Iterable[Rule], table: pd.DataFrame) -> list[str]:
 
 
 def _refuse_misfit(rule: Rule, table: pd.DataFrame) -> None:
-    from rarefind.data._target import refuse_unknown
-    from rarefind.rules._syntax import Column, Compare
+    from rarefind.data.target import refuse_unknown
+    from rarefind.rules.syntax import Column, Compare
 
     kinds = {}
     for name, used in rule.columns.items():
@@ -173,7 +173,7 @@ def write_text(text: str, path: Path) -> None:
 
 
 def as_sql(rules: RuleSet, dialect: str, table: str | None) -> str:
-    from rarefind.rules._sql_words import refuse_unknown, sql_name
+    from rarefind.rules.sql_words import refuse_unknown, sql_name
 
     refuse_unknown(dialect)
     conditions = [(rule.name, rule.to_sql(dialect)) for rule in rules]

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 if TYPE_CHECKING:
     import pandas as pd
 
-    from rarefind._typing import Floats
+    from rarefind._core.types import Floats
     from rarefind.rules import RuleSet
 
 

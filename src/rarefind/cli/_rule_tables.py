@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from rarefind.model import TableModel
     from rarefind.rules import RuleReport
+    from rarefind.tables import TableModel
 
 _MOST_IN_OVERLAP = 12
 _WIDE = 100  # columns of a terminal with room for intervals

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from rarefind._typing import Bools
-    from rarefind.model import TableModel
+    from rarefind._core.types import Bools
     from rarefind.rules import RuleReport, RuleSet
+    from rarefind.tables import TableModel
 
 _FORMATS = ("text", "json", "sql")
 _COUNTS = ("alerts", "hits", "hits_added", "hits_alone")
@@ -143,8 +143,8 @@ def learn(
     """Learn a short list of rules from a table with labels; dates are left out."""
     from rarefind.cli._steps import steps
     from rarefind.conditions import ConditionClassifier
-    from rarefind.model import TableModel
     from rarefind.rules import RuleError
+    from rarefind.tables import TableModel
 
     refuse_output(output)
     kept_out = list(drop or [])

@@ -114,7 +114,7 @@ def _cut(table: pd.DataFrame, days: int, output: Path, ahead: Path) -> dict[Path
 
 
 def _write(table: pd.DataFrame, output: Path) -> None:
-    from rarefind._files import written_whole
+    from rarefind._core.files import written_whole
 
     with written_whole(output) as part:
         if output.suffix.lower() == ".csv":

@@ -30,7 +30,7 @@ def steps(
         return
     from rich.console import Console
 
-    from rarefind._progress import watched
+    from rarefind._core.progress import watched
 
     console = Console(stderr=True)
     now: list[_Step] = []
@@ -81,8 +81,8 @@ class _Step:
 
 def followed(chunks: Iterable[pd.DataFrame], file: Path) -> Iterator[pd.DataFrame]:
     """The pieces of a file; the step that goes on says how much is left of it."""
-    from rarefind._progress import progress_bar
-    from rarefind.data._read import about_rows
+    from rarefind._core.progress import progress_bar
+    from rarefind.data.read import about_rows
 
     with progress_bar("rows", about_rows(file), 0) as advance:
         for chunk in chunks:

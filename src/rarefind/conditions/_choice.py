@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.isotonic import isotonic_regression
 
-from rarefind._typing import Floats, Ints
+from rarefind._core.types import Floats, Ints
 
 # Conditions that go in one step of the elimination, as a share of those that are left.
 _STEP = 0.2

@@ -18,10 +18,9 @@ from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from rarefind._branches import Branch, Combination
-from rarefind._checks import level_columns, refuse_lost_classes, training_weights
-from rarefind._sklearn_compat import report_progress, with_callbacks
-from rarefind._typing import Array, ArrayLike, Bools, Floats, Ints, Label, Table
+from rarefind._core.checks import level_columns, refuse_lost_classes, training_weights
+from rarefind._core.sklearn_compat import report_progress, with_callbacks
+from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.base import RareClassifier
 from rarefind.conditions._choice import shortest, sizes_to_try
 from rarefind.conditions._ensembles import break_up, refuse_other_columns
@@ -32,13 +31,14 @@ from rarefind.conditions._matrix import Branches, with_combinations
 from rarefind.conditions._measures import Measures
 from rarefind.conditions._reasons import reasons_of
 from rarefind.conditions._stumps import Boosting, different, eliminations, with_parts
-from rarefind.conditions._words import opposite, rounded_cut, shortened
+from rarefind.conditions.words import opposite, rounded_cut, shortened
 from rarefind.metrics import average_precision
 from rarefind.rules import Reason, RuleError, RuleSet
+from rarefind.rules.branches import Branch, Combination
 from rarefind.selection import best_threshold
-from rarefind.selection._calibration import BetaCalibration, Reference
-from rarefind.selection._folds import folds_of_used
-from rarefind.selection._threshold import metric_of_counts, only
+from rarefind.selection.calibration import BetaCalibration, Reference
+from rarefind.selection.cross_validation import folds_of_used
+from rarefind.selection.thresholds import metric_of_counts, only
 
 # With fewer rows of a class than these none are kept out to measure conditions on.
 _FEWEST_TO_MEASURE = 20

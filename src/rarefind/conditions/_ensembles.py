@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.tree import BaseDecisionTree
 from sklearn.utils.validation import check_is_fitted
 
-from rarefind._branches import (
+from rarefind.rules.branches import (
     Branch,
     Broken,
     Split,

@@ -10,7 +10,7 @@ import xgboost
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from rarefind._typing import Array, Bools, Floats, Label
+from rarefind._core.types import Array, Bools, Floats, Label
 from rarefind.conditions._ensembles import unfrozen
 from rarefind.metrics import ranking_scores
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from rarefind._typing import Floats
+from rarefind._core.types import Floats
 from rarefind.conditions._listed import KIND, VERSION, as_json, finite, from_json
 from rarefind.conditions._measures import Measures
-from rarefind.selection._calibration import BetaCalibration, Reference
+from rarefind.selection.calibration import BetaCalibration, Reference
 
 # What is known of the choice, where there were folds.
 _VALUES = ("ensemble_value_", "value_")

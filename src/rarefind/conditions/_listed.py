@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from rarefind._branches import Branch, Combination, Test
-from rarefind._numba import kernel
-from rarefind._typing import Array, Floats
+from rarefind._core.kernels import kernel
+from rarefind._core.types import Array, Floats
 from rarefind.conditions._matrix import Branches, with_combinations
-from rarefind.conditions._words import branch_node
+from rarefind.conditions.words import branch_node
 from rarefind.rules import Rule, RuleError, RuleSet
-from rarefind.rules._sql_words import refuse_unknown, sql_name, sql_number
+from rarefind.rules.branches import Branch, Combination, Test
+from rarefind.rules.sql_words import refuse_unknown, sql_name, sql_number
 
 KIND, VERSION = "rarefind conditions", 1
 _LARGEST = 1e300

@@ -10,10 +10,10 @@ from joblib import Parallel, delayed, effective_n_jobs
 from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_array
 
-from rarefind._branches import Branch, Combination, Test
-from rarefind._numba import kernel
-from rarefind._typing import Array, Bools, Floats, Table
+from rarefind._core.kernels import kernel
+from rarefind._core.types import Array, Bools, Floats, Table
 from rarefind.conditions._ensembles import break_up, refuse_other_columns
+from rarefind.rules.branches import Branch, Combination, Test
 
 # Rows that one thread works on at a time.
 _BLOCK = 20_000

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_matrix
 
-from rarefind._typing import Bools, Floats
-from rarefind.metrics._share import share_interval
+from rarefind._core.types import Bools, Floats
+from rarefind.metrics.intervals import share_interval
 
 _WORTH = ("support", "precision", "recall", "lift")
 

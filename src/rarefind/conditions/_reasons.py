@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from rarefind._branches import Branch
-from rarefind._typing import Floats
+from rarefind._core.types import Floats
 from rarefind.conditions._listed import Listed
 from rarefind.conditions._matrix import with_combinations
-from rarefind.conditions._words import column_node, condition_of
+from rarefind.conditions.words import column_node, condition_of
 from rarefind.rules import Condition, Reason
-from rarefind.selection._calibration import Reference
+from rarefind.rules.branches import Branch
+from rarefind.selection.calibration import Reference
 
 _CONDITIONS_SHOWN = 5
 

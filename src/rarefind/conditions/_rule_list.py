@@ -17,16 +17,16 @@ from sklearn.utils import check_consistent_length, check_random_state, column_or
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
-from rarefind._checks import refuse_lost_classes, training_weights
-from rarefind._typing import Array, ArrayLike, Bools, Floats, Label, Table
+from rarefind._core.checks import refuse_lost_classes, training_weights
+from rarefind._core.types import Array, ArrayLike, Bools, Floats, Label, Table
 from rarefind.base import RareClassifier
-from rarefind.data._frames import as_frame
+from rarefind.data.frames import as_frame
 from rarefind.rules import Condition, Reason, Rule, RuleSet
-from rarefind.rules._syntax import And, Column, Compare, IsIn, IsMissing, Minus, Node, Number
+from rarefind.rules.syntax import And, Column, Compare, IsIn, IsMissing, Minus, Node, Number
 from rarefind.selection import best_threshold
-from rarefind.selection._calibration import BetaCalibration, Reference
-from rarefind.selection._folds import folds_of_used
-from rarefind.selection._threshold import metric_of_counts, only
+from rarefind.selection.calibration import BetaCalibration, Reference
+from rarefind.selection.cross_validation import folds_of_used
+from rarefind.selection.thresholds import metric_of_counts, only
 
 
 class RuleListClassifier(RareClassifier):

@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csc_matrix, csr_matrix
 
-from rarefind._branches import Branch
-from rarefind._numba import kernel
-from rarefind._typing import Array, Bools, Floats, Ints
+from rarefind._core.kernels import kernel
+from rarefind._core.types import Array, Bools, Floats, Ints
 from rarefind.conditions._matrix import Branches
+from rarefind.rules.branches import Branch
 
 # A split that gains less is none, as in XGBoost.
 _LEAST_GAIN = 1e-6

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from rarefind._typing import Floats
-from rarefind.data._columns import LevelCodesPlan, LevelsPlan, NumberPlan, Plan
-from rarefind.data._decode import refuse_infinite
-from rarefind.data._types import clean, from_arrow
+from rarefind._core.types import Floats
+from rarefind.data.columns import LevelCodesPlan, LevelsPlan, NumberPlan, Plan
+from rarefind.data.decode import refuse_infinite
+from rarefind.data.types import clean, from_arrow
 
 
 def encode_column(plan: Plan, table: Any, outputs: Floats) -> None:

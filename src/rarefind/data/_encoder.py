@@ -14,9 +14,10 @@ from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from rarefind._typing import Array, Floats, Table
+from rarefind._core.types import Array, Floats, Table
 from rarefind.data._arrow_columns import encode_column
-from rarefind.data._columns import (
+from rarefind.data._plan import Settings, UninformativeError, learn
+from rarefind.data.columns import (
     BooleanPlan,
     LevelCodesPlan,
     LevelsPlan,
@@ -25,8 +26,7 @@ from rarefind.data._columns import (
     to_state,
     value_text,
 )
-from rarefind.data._frames import as_frame, as_piece, column_names, has_names
-from rarefind.data._plan import Settings, UninformativeError, learn
+from rarefind.data.frames import as_frame, as_piece, column_names, has_names
 
 _STATE_VERSION = 1
 

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from pandas.api.typing import NaTType
 
-from rarefind._numba import kernel
-from rarefind._typing import Array, Floats
+from rarefind._core.kernels import kernel
+from rarefind._core.types import Array, Floats
 
 _SECOND = 1_000_000_000  # in nanoseconds, the unit of all times here
 _LONGEST = np.iinfo(np.int64).max

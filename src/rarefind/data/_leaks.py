@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rarefind._typing import Array, Bools, Floats, Ints
+from rarefind._core.types import Array, Bools, Floats, Ints
 
 #: A column that alone gives this average precision is suspected.
 SUSPECTED = 0.95

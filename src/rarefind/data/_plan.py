@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rarefind._typing import Floats
-from rarefind.data import _decode
-from rarefind.data._columns import (
+from rarefind._core.types import Floats
+from rarefind.data import decode
+from rarefind.data._dates import fits, is_ambiguous
+from rarefind.data.columns import (
     BooleanPlan,
     DatePlan,
     LevelCodesPlan,
@@ -23,8 +24,7 @@ from rarefind.data._columns import (
     Spread,
     date_parts,
 )
-from rarefind.data._dates import fits, is_ambiguous
-from rarefind.data._types import Text, infer_type
+from rarefind.data.types import Text, infer_type
 
 # Levels whose frequency is kept; of names seen once nothing is kept, they are often persons.
 _MAX_COUNTS = 10_000
@@ -60,9 +60,9 @@ def kind_and_form(column: pd.Series[Any]) -> tuple[str, str | None]:
     """What a column holds, and how it is written where it is text; or `UninformativeError`."""
     if column.isna().all():
         raise UninformativeError("all missing")
-    kind = _decode.kind_of(column)
+    kind = decode.kind_of(column)
     if kind == "text" and not isinstance(column.dtype, pd.CategoricalDtype):
-        return _kind_of_text(_decode.texts(column))
+        return _kind_of_text(decode.texts(column))
     return kind, None
 
 
@@ -98,13 +98,13 @@ def _spelled_date_format(known: pd.Series[Any]) -> str | None:
 
 
 def _number(column: pd.Series[Any], settings: Settings, written: str | None) -> NumberPlan:
-    values = _decode.numbers(column, written)
+    values = decode.numbers(column, written)
     holes = _varied(values)
     return NumberPlan(str(column.name), _spread(values, settings), settings.fill and holes, written)
 
 
 def _boolean(column: pd.Series[Any], settings: Settings, written: str | None) -> BooleanPlan:
-    values = _decode.booleans(column, written)
+    values = decode.booleans(column, written)
     holes = _varied(values)
     frequent = float(np.nanmean(values) > 0.5)
     spread = Spread(fill=frequent if settings.fill else None)
@@ -112,8 +112,8 @@ def _boolean(column: pd.Series[Any], settings: Settings, written: str | None) ->
 
 
 def _date(column: pd.Series[Any], settings: Settings, written: str | None) -> DatePlan:
-    zone = _decode.time_zone(column)
-    moments = _decode.dates(column, written, zone)
+    zone = decode.time_zone(column)
+    moments = decode.dates(column, written, zone)
     origin = str(moments[~np.isnat(moments)].min().astype("datetime64[D]"))
     parts = date_parts(moments, origin)
     holes = _varied(parts["days"])
@@ -128,7 +128,7 @@ def _date(column: pd.Series[Any], settings: Settings, written: str | None) -> Da
 
 
 def _levels(column: pd.Series[Any], settings: Settings) -> LevelsPlan | LevelCodesPlan:
-    text = _decode.texts(column)
+    text = decode.texts(column)
     counts = Counter(level for level in text.to_pylist() if level is not None)
     if len(counts) + bool(text.null_count) < 2:
         raise UninformativeError("one value" if counts else "all missing")

@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
 
-from rarefind._typing import Array, Floats, Ints, Label, Table
-from rarefind.data import _decode
-from rarefind.data._frames import as_frame
+from rarefind._core.types import Array, Floats, Ints, Label, Table
+from rarefind.data import decode
 from rarefind.data._leaks import LeakSearch
 from rarefind.data._plan import UninformativeError, kind_and_form
-from rarefind.data._target import check_target
+from rarefind.data.frames import as_frame
+from rarefind.data.target import check_target
 
 _NAMED = 5
 # Below, values that all differ are no names: a few rows differ anyway.
@@ -170,7 +170,7 @@ def _look(column: pd.Series[Any], search: LeakSearch | None) -> tuple[dict[str, 
     try:
         kind, written = kind_and_form(column)
     except UninformativeError:
-        kind = _decode.kind_of(column)
+        kind = decode.kind_of(column)
         return _described(kind, 1.0, 0, "all missing"), None
     if kind == "text":
         codes, levels, missing = _level_codes(column)
@@ -209,7 +209,7 @@ def _described(kind: str, missing: float, values: int, note: str) -> dict[str, A
 
 def _level_codes(column: pd.Series[Any]) -> tuple[Ints, int, float]:
     """Numbers of the levels, of which a hole is one, how many there are, and share of holes."""
-    encoded = _decode.texts(column).dictionary_encode()
+    encoded = decode.texts(column).dictionary_encode()
     levels = len(encoded.dictionary)
     codes = pc.fill_null(encoded.indices, levels).to_numpy(zero_copy_only=False)
     return codes.astype(np.intp), levels, encoded.null_count / max(1, len(column))
@@ -217,10 +217,10 @@ def _level_codes(column: pd.Series[Any]) -> tuple[Ints, int, float]:
 
 def _as_numbers(column: pd.Series[Any], kind: str, written: str | None) -> Floats:
     if kind == "boolean":
-        return _decode.booleans(column, written)
+        return decode.booleans(column, written)
     if kind == "number":
-        return _decode.numbers(column, written)
-    moments = _decode.dates(column, written, _decode.time_zone(column))
+        return decode.numbers(column, written)
+    moments = decode.dates(column, written, decode.time_zone(column))
     return np.where(np.isnat(moments), np.nan, moments.astype(np.int64).astype(np.float64))
 
 

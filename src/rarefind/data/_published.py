@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rarefind.data._keel import LabelledTable
-from rarefind.data._read import read_table
+from rarefind.data.read import read_table
 
 _LABEL = "y"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaincc
 
-from rarefind._typing import Floats
+from rarefind._core.types import Floats
 
 #: Population stability index from which on a column has moved, and has changed.
 MOVED, CHANGED = 0.1, 0.25

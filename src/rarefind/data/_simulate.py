@@ -12,7 +12,7 @@ from pandas.api.typing import NaTType
 from scipy.spatial import KDTree
 from sklearn.utils._param_validation import Interval, validate_parameter_constraints
 
-from rarefind._typing import Array, Floats
+from rarefind._core.types import Array, Floats
 
 _SIDE = 100.0  # of the square that customers and terminals live on
 _DAY = 86_400

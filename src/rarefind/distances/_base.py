@@ -13,12 +13,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rarefind._checks import refuse_missing
-from rarefind._labels import choose_positive
-from rarefind._pairs import embed
-from rarefind._sklearn_compat import CallbackSupportMixin
-from rarefind._threads import threads_limited
-from rarefind._typing import ArrayLike, Bools, Floats, Ints, Label, Table
+from rarefind._core.checks import refuse_missing
+from rarefind._core.labels import choose_positive
+from rarefind._core.pairs import embed
+from rarefind._core.sklearn_compat import CallbackSupportMixin
+from rarefind._core.threads import threads_limited
+from rarefind._core.types import ArrayLike, Bools, Floats, Ints, Label, Table
 
 
 class MahalanobisTransformer(

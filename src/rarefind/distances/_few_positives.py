@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from rarefind._typing import Floats
+from rarefind._core.types import Floats
 from rarefind.distances._triplets import SortedDistances, hinges_above, hinges_below
 
 # The hinge is bent over this share of the typical squared distance, less and less.

@@ -11,7 +11,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_array
 
-from rarefind._typing import ArrayLike, Floats, Ints, Table
+from rarefind._core.types import ArrayLike, Floats, Ints, Table
 from rarefind.distances._base import MahalanobisTransformer, with_fixed_signs
 
 

@@ -12,9 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import ClassifierTags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from rarefind._numba import kernel
-from rarefind._sklearn_compat import report_progress, with_callbacks
-from rarefind._typing import ArrayLike, Bools, Floats, Ints, Label, Table
+from rarefind._core.kernels import kernel
+from rarefind._core.sklearn_compat import report_progress, with_callbacks
+from rarefind._core.types import ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.distances._base import MahalanobisTransformer, descend, few_threads
 from rarefind.search import NeighborSearch
 

@@ -9,9 +9,9 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from rarefind._numba import kernel
-from rarefind._threads import threads_limited
-from rarefind._typing import Array, Floats, Ints
+from rarefind._core.kernels import kernel
+from rarefind._core.threads import threads_limited
+from rarefind._core.types import Array, Floats, Ints
 
 # Distances are computed in blocks of this many cells; pairs are kept up to about 128 MB.
 _BLOCK_CELLS, _MOST_PAIRS = 2**21, 2**25

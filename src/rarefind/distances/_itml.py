@@ -12,8 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from rarefind._numba import kernel
-from rarefind._typing import ArrayLike, Bools, Floats, Ints, Table
+from rarefind._core.kernels import kernel
+from rarefind._core.types import ArrayLike, Bools, Floats, Ints, Table
 from rarefind.distances._base import MahalanobisTransformer, components_of
 
 # Distances of this many random pairs give the percentiles well enough.

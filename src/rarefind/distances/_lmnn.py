@@ -13,8 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
-from rarefind._sklearn_compat import report_progress, with_callbacks
-from rarefind._typing import ArrayLike, Floats, Ints, Table
+from rarefind._core.sklearn_compat import report_progress, with_callbacks
+from rarefind._core.types import ArrayLike, Floats, Ints, Table
 from rarefind.distances._base import MahalanobisTransformer, descend, few_threads, principal_axes
 from rarefind.distances._impostors import Impostors
 from rarefind.search import NeighborSearch

@@ -11,8 +11,8 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_array, check_consistent_length, validate_data
 
-from rarefind._checks import refuse_missing
-from rarefind._typing import ArrayLike, Floats, Ints, Table
+from rarefind._core.checks import refuse_missing
+from rarefind._core.types import ArrayLike, Floats, Ints, Table
 from rarefind.distances._base import MahalanobisTransformer, with_fixed_signs
 
 

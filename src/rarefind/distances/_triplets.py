@@ -15,8 +15,8 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.metrics.pairwise import euclidean_distances
 
-from rarefind._numba import kernel
-from rarefind._typing import Floats
+from rarefind._core.kernels import kernel
+from rarefind._core.types import Floats
 
 # Running sums are kept at every so many distances, and finished by hand in between.
 _STRIDE = 32

@@ -20,7 +20,6 @@ from rarefind.metrics._entities import (
     entity_precision_at_k,
     entity_precision_by_day,
 )
-from rarefind.metrics._inputs import budget
 from rarefind.metrics._ranking import (
     amount_at_k,
     average_precision,
@@ -30,7 +29,8 @@ from rarefind.metrics._ranking import (
     precision_at_k,
     recall_at_k,
 )
-from rarefind.metrics._scorers import (
+from rarefind.metrics.inputs import budget
+from rarefind.metrics.scorers import (
     REGISTERED_SCORERS,
     get_scorer,
     positive_label_of,

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_random_state
 
-from rarefind._typing import ArrayLike
+from rarefind._core.types import ArrayLike
 
 
 class Interval(NamedTuple):

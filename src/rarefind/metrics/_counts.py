@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_consistent_length
 
-from rarefind._budget import budget_share
-from rarefind._typing import ArrayLike, Floats, Label
-from rarefind.metrics._inputs import as_weights, is_positive
+from rarefind._core.budget import budget_share
+from rarefind._core.types import ArrayLike, Floats, Label
+from rarefind.metrics.inputs import as_weights, is_positive
 
 # Larger is better, always: a cost is returned with a minus sign.
 CountMetric = Callable[[Floats, Floats, Floats, Floats], Any]

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from rarefind._typing import ArrayLike, Floats, Label
-from rarefind.metrics._inputs import as_scores, budget, is_positive
+from rarefind._core.types import ArrayLike, Floats, Label
+from rarefind.metrics.inputs import as_scores, budget, is_positive
 
 
 def entity_precision_at_k(

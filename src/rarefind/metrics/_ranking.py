@@ -7,8 +7,8 @@ import warnings
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from rarefind._typing import ArrayLike, Floats, Label
-from rarefind.metrics._inputs import Rows, as_amounts, budget, check_rows, cumulate
+from rarefind._core.types import ArrayLike, Floats, Label
+from rarefind.metrics.inputs import Rows, as_amounts, budget, check_rows, cumulate
 
 
 def average_precision(

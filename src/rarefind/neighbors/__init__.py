@@ -4,13 +4,13 @@ from rarefind.neighbors._class_weighted import ClassWeightedKNNClassifier
 from rarefind.neighbors._distance_weighted import DistanceWeightedKNNClassifier
 from rarefind.neighbors._duplicated import DuplicatedKNNClassifier
 from rarefind.neighbors._gamma import GammaKNNClassifier
-from rarefind.neighbors._imbalance import gamma_by_imbalance
 from rarefind.neighbors._iml import IMLClassifier
 from rarefind.neighbors._local_gamma import LocalGammaKNNClassifier
 from rarefind.neighbors._me2 import ME2Classifier
 from rarefind.neighbors._mlfp import MLFPClassifier
 from rarefind.neighbors._rare_class import KRNNClassifier
-from rarefind.neighbors._scale_map import scale_map
+from rarefind.neighbors.imbalance import gamma_by_imbalance
+from rarefind.neighbors.scale_maps import scale_map
 
 __all__ = [
     "ClassWeightedKNNClassifier",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rarefind._typing import Bools
+from rarefind._core.types import Bools
 from rarefind.neighbors._baseline import BaselineClassifier
 from rarefind.neighbors._ratio import voters
 

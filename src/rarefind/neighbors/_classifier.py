@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from rarefind._sklearn_compat import report_progress
-from rarefind._typing import ArrayLike, Bools, Floats, Ints, Table
+from rarefind._core.sklearn_compat import report_progress
+from rarefind._core.types import ArrayLike, Bools, Floats, Ints, Table
 from rarefind.base import RareClassifier
 from rarefind.metrics import CountMetric
 from rarefind.neighbors._held_out import (
@@ -25,8 +25,8 @@ from rarefind.neighbors._reasons import explain
 from rarefind.rules import Reason
 from rarefind.search import NeighborSearch
 from rarefind.selection import best_threshold, folds
-from rarefind.selection._calibration import Calibration, Reference
-from rarefind.selection._threshold import metric_of_counts, only
+from rarefind.selection.calibration import Calibration, Reference
+from rarefind.selection.thresholds import metric_of_counts, only
 
 # Scores that stand for infinite ones lie far above: a threshold near them would leave no digits to
 # the differences of all others.

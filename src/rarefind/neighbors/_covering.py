@@ -9,16 +9,16 @@ from typing import NamedTuple
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from rarefind._pairs import nearest_on_all_cores, nearest_squared
-from rarefind._typing import Bools, Floats, Ints
+from rarefind._core.pairs import nearest_on_all_cores, nearest_squared
+from rarefind._core.types import Bools, Floats, Ints
 from rarefind.metrics import CountMetric
 from rarefind.neighbors._classifier import THRESHOLDS
-from rarefind.neighbors._ellipsoids import Ellipsoid, TrainingRows
 from rarefind.neighbors._reasons import conditions
+from rarefind.neighbors.ellipsoids import Ellipsoid, TrainingRows
 from rarefind.rules import Reason, Similar
 from rarefind.selection import BestThreshold, best_threshold
-from rarefind.selection._calibration import Reference
-from rarefind.selection._threshold import evaluate, only
+from rarefind.selection.calibration import Reference
+from rarefind.selection.thresholds import evaluate, only
 
 _NEGATIVES_COMPARED = 3
 

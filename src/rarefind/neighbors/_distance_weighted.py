@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rarefind._typing import Bools, Floats
+from rarefind._core.types import Bools, Floats
 from rarefind.neighbors._baseline import BaselineClassifier, nearness
 
 # The score of rows with a mixed vote is one more than the positives' share, so half of the vote:

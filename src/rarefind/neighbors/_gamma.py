@@ -10,8 +10,8 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from rarefind._sklearn_compat import with_callbacks
-from rarefind._typing import Array, ArrayLike, Floats, Ints, Label, Table
+from rarefind._core.sklearn_compat import with_callbacks
+from rarefind._core.types import Array, ArrayLike, Floats, Ints, Label, Table
 from rarefind.metrics import CountMetric
 from rarefind.neighbors._classifier import NeighbourClassifier
 from rarefind.neighbors._held_out import PointSet, query
@@ -24,7 +24,7 @@ from rarefind.neighbors._ratio import (
 )
 from rarefind.neighbors._sampling import resample
 from rarefind.search import DISTANCES, NeighborSearch
-from rarefind.selection._calibration import Calibration, Reference
+from rarefind.selection.calibration import Calibration, Reference
 
 
 class GammaKNNClassifier(NeighbourClassifier):

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from rarefind._numba import kernel
-from rarefind._typing import Floats, Ints
+from rarefind._core.kernels import kernel
+from rarefind._core.types import Floats, Ints
 from rarefind.search import NeighborSearch
 
 # Points that are compared with a row at a time: few enough to stay in the fastest memory.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rarefind._typing import Array, Floats, Ints
+from rarefind._core.types import Array, Floats, Ints
 from rarefind.search import NeighborSearch
 
 # Rows are searched this many at a time, so that progress can be shown.

@@ -12,9 +12,9 @@ from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from rarefind._pairs import embed, nearest_squared
-from rarefind._threads import threads_limited
-from rarefind._typing import Bools, Floats, Ints, Label
+from rarefind._core.pairs import embed, nearest_squared
+from rarefind._core.threads import threads_limited
+from rarefind._core.types import Bools, Floats, Ints, Label
 from rarefind.distances import LMNN
 from rarefind.neighbors._baseline import SurroundingsClassifier
 from rarefind.neighbors._held_out import PointSet

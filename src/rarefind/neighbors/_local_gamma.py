@@ -10,8 +10,8 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from rarefind._sklearn_compat import with_callbacks
-from rarefind._typing import ArrayLike, Floats, Ints, Label, Table
+from rarefind._core.sklearn_compat import with_callbacks
+from rarefind._core.types import ArrayLike, Floats, Ints, Label, Table
 from rarefind.neighbors._classifier import NeighbourClassifier
 from rarefind.neighbors._held_out import PointSet
 from rarefind.neighbors._ratio import voters

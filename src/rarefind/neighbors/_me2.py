@@ -15,9 +15,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from rarefind._deadline import deadline, refuse_after
-from rarefind._sklearn_compat import report_progress, with_callbacks
-from rarefind._typing import Array, ArrayLike, Bools, Floats, Ints, Label, Table
+from rarefind._core.deadline import deadline, refuse_after
+from rarefind._core.sklearn_compat import report_progress, with_callbacks
+from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.base import RareClassifier
 from rarefind.metrics import CountMetric
 from rarefind.neighbors._covering import (
@@ -29,17 +29,17 @@ from rarefind.neighbors._covering import (
     score_rows,
     threshold_for,
 )
-from rarefind.neighbors._ellipsoids import (
+from rarefind.neighbors._stability import EllipsoidBounds, stability_bounds
+from rarefind.neighbors.ellipsoids import (
     Ellipsoid,
     Setting,
     TrainingRows,
     excluding_ellipsoids,
 )
-from rarefind.neighbors._stability import EllipsoidBounds, stability_bounds
 from rarefind.rules import Reason
 from rarefind.selection import folds
-from rarefind.selection._calibration import Calibration, Reference
-from rarefind.selection._threshold import metric_of_counts
+from rarefind.selection.calibration import Calibration, Reference
+from rarefind.selection.thresholds import metric_of_counts
 
 # Tried in this order, in which each solution is a good start for the next.
 _QUANTILES = (0.002, 0.01, 0.05, 0.2)

@@ -12,18 +12,18 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from rarefind._deadline import deadline, refuse_after
-from rarefind._sklearn_compat import with_callbacks
-from rarefind._typing import ArrayLike, Floats, Ints, Label, Table
+from rarefind._core.deadline import deadline, refuse_after
+from rarefind._core.sklearn_compat import with_callbacks
+from rarefind._core.types import ArrayLike, Floats, Ints, Label, Table
 from rarefind.distances import MLFP
-from rarefind.distances._mlfp import MLFPBound
+from rarefind.distances.mlfp import MLFPBound
 from rarefind.metrics import CountMetric, ranking_scores
 from rarefind.neighbors._classifier import THRESHOLDS, NeighbourClassifier
 from rarefind.neighbors._held_out import PointSet
 from rarefind.neighbors._ratio import voters
 from rarefind.search import NeighborSearch
 from rarefind.selection import best_threshold, tune
-from rarefind.selection._threshold import only
+from rarefind.selection.thresholds import only
 
 # Where mu (in units of the squared share of positives) and c are looked for.
 _SPACE = {"mu": (1e-3, 1e2, "log"), "c": (0.0, 1.0)}

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from rarefind._typing import Bools, Floats, Ints
+from rarefind._core.types import Bools, Floats, Ints
 from rarefind.metrics import CountMetric
-from rarefind.selection._threshold import evaluate, place_cut
+from rarefind.selection.thresholds import evaluate, place_cut
 
 
 def votes(distances: Floats, scales: Floats) -> Ints:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import norm
 from sklearn.utils._param_validation import Interval
 
-from rarefind._typing import Bools, Floats, Ints, Label
+from rarefind._core.types import Bools, Floats, Ints, Label
 from rarefind.neighbors._baseline import SurroundingsClassifier, nearness
 from rarefind.neighbors._growing import neighbourhoods
 from rarefind.neighbors._held_out import PointSet

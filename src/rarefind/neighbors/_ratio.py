@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rarefind._typing import Bools, Floats
+from rarefind._core.types import Bools, Floats
 from rarefind.metrics import CountMetric
 from rarefind.selection import best_threshold
-from rarefind.selection._threshold import only
+from rarefind.selection.thresholds import only
 
 # Ratios are kept below this, and infinite ones between two and three times it: finite and in order.
 _LARGEST = 1e100

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rarefind._typing import Array, Floats, Ints
+from rarefind._core.types import Array, Floats, Ints
 from rarefind.neighbors._held_out import PointSet
 from rarefind.rules import Condition, Reason, Similar
-from rarefind.rules._reason import short
+from rarefind.rules.reasons import short
 from rarefind.search import feature_differences
-from rarefind.selection._calibration import Reference
+from rarefind.selection.calibration import Reference
 
 _CONDITIONS_SHOWN = 5
 

@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.cluster import KMeans, MiniBatchKMeans
 
-from rarefind._pairs import nearest_squared
-from rarefind._typing import Array, Bools, Floats, Ints
+from rarefind._core.pairs import nearest_squared
+from rarefind._core.types import Array, Bools, Floats, Ints
 from rarefind.metrics import CountMetric
 from rarefind.neighbors._ratio import scaled
 from rarefind.selection import best_threshold, folds
-from rarefind.selection._threshold import only
+from rarefind.selection.thresholds import only
 
 # From so many rows on, k-means goes through samples of them.
 _MANY_ROWS = 20_000

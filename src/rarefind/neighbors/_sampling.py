@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from rarefind._typing import Array, Bools, Floats, Ints
+from rarefind._core.types import Array, Bools, Floats, Ints
 
 
 class Resampled(NamedTuple):

@@ -26,8 +26,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rarefind._typing import Bools, Floats
-from rarefind.neighbors._ellipsoids import Ellipsoid, TrainingRows
+from rarefind._core.types import Bools, Floats
+from rarefind.neighbors.ellipsoids import Ellipsoid, TrainingRows
 
 _KAPPA = 0.5
 

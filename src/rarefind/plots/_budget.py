@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rarefind._typing import ArrayLike, Floats, Label, Table
+from rarefind._core.types import ArrayLike, Floats, Label, Table
 from rarefind.metrics import budget as checks_bought
 from rarefind.metrics import hits_by_check
-from rarefind.metrics._inputs import as_amounts, check_rows, cumulate
-from rarefind.plots._axes import (
+from rarefind.metrics.inputs import as_amounts, check_rows, cumulate
+from rarefind.plots._rows import name_of, refuse_no_positive, scored
+from rarefind.plots.axes import (
     MODEL_COLOURS,
     QUIET,
     SMALL,
@@ -21,7 +22,6 @@ from rarefind.plots._axes import (
     percent,
     tidy,
 )
-from rarefind.plots._rows import name_of, refuse_no_positive, scored
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

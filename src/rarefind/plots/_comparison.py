@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from rarefind.plots._axes import MODEL_COLOURS, QUIET, SMALL, axes_or_new, figure_of, tidy
+from rarefind.plots.axes import MODEL_COLOURS, QUIET, SMALL, axes_or_new, figure_of, tidy
 from rarefind.selection import Comparison
 
 if TYPE_CHECKING:

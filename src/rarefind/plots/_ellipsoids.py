@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from rarefind._typing import ArrayLike, Floats, Label, Table
-from rarefind.metrics._inputs import is_positive
-from rarefind.metrics._scorers import deciding_estimator
-from rarefind.neighbors._ellipsoids import Ellipsoid
-from rarefind.plots._axes import POSITIVE, QUIET, SMALL, axes_or_new, figure_of, number, tidy
+from rarefind._core.types import ArrayLike, Floats, Label, Table
+from rarefind.metrics.inputs import is_positive
+from rarefind.metrics.scorers import deciding_estimator
+from rarefind.neighbors.ellipsoids import Ellipsoid
 from rarefind.plots._rows import name_of, refuse_no_positive
+from rarefind.plots.axes import POSITIVE, QUIET, SMALL, axes_or_new, figure_of, number, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from rarefind._typing import ArrayLike, Bools, Floats, Label, Table
-from rarefind.metrics._inputs import check_rows
-from rarefind.metrics._scorers import deciding_estimator
-from rarefind.plots._axes import (
+from rarefind._core.types import ArrayLike, Bools, Floats, Label, Table
+from rarefind.metrics.inputs import check_rows
+from rarefind.metrics.scorers import deciding_estimator
+from rarefind.plots._rows import Scored, name_of, refuse_no_positive, scored
+from rarefind.plots.axes import (
     NEGATIVE,
     POSITIVE,
     SMALL,
@@ -19,7 +20,6 @@ from rarefind.plots._axes import (
     number,
     tidy,
 )
-from rarefind.plots._rows import Scored, name_of, refuse_no_positive, scored
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

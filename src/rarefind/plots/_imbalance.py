@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import pandas as pd
 
-from rarefind._typing import ArrayLike, Table
-from rarefind.neighbors._imbalance import gamma_by_imbalance
-from rarefind.plots._axes import MODEL_COLOURS, QUIET, SMALL, axes_or_new, figure_of, tidy
+from rarefind._core.types import ArrayLike, Table
+from rarefind.neighbors.imbalance import gamma_by_imbalance
+from rarefind.plots.axes import MODEL_COLOURS, QUIET, SMALL, axes_or_new, figure_of, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
-from rarefind._typing import Bools
-from rarefind.metrics._scorers import deciding_estimator
-from rarefind.plots._axes import SMALL, axes_or_new, figure_of
+from rarefind._core.types import Bools
+from rarefind.metrics.scorers import deciding_estimator
 from rarefind.plots._rows import name_of
-from rarefind.trees._graph import MetaTree
-from rarefind.trees._layout import FONT, LINE, Box, Layout, Line, lay_out
-from rarefind.trees._svg import ARROW, COLOURS, DASH, FRAME, INK, START, box_colour
+from rarefind.plots.axes import SMALL, axes_or_new, figure_of
+from rarefind.trees.graph import MetaTree
+from rarefind.trees.layout import FONT, LINE, Box, Layout, Line, lay_out
+from rarefind.trees.svg import ARROW, COLOURS, DASH, FRAME, INK, START, box_colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,9 +11,9 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from rarefind._typing import Floats, Table
-from rarefind.data._frames import as_frame
-from rarefind.plots._axes import percent
+from rarefind._core.types import Floats, Table
+from rarefind.data.frames import as_frame
+from rarefind.plots.axes import percent
 
 
 class Plane(Protocol):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from rarefind._typing import Table
-from rarefind.plots._axes import (
+from rarefind._core.types import Table
+from rarefind.plots.axes import (
     MODEL_COLOURS,
     POSITIVE,
     QUIET,
@@ -16,7 +16,7 @@ from rarefind.plots._axes import (
     tidy,
 )
 from rarefind.rules import Reason
-from rarefind.rules._reason import heading, short
+from rarefind.rules.reasons import heading, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rarefind._typing import ArrayLike, Bools, Floats, Label, Table
+from rarefind._core.types import ArrayLike, Bools, Floats, Label, Table
 from rarefind.metrics import positive_label_of, ranking_scores
-from rarefind.metrics._inputs import is_positive
-from rarefind.plots._axes import (
+from rarefind.metrics.inputs import is_positive
+from rarefind.plots._planes import plane_of
+from rarefind.plots._rows import name_of, refuse_no_positive
+from rarefind.plots.axes import (
     MODEL_COLOURS,
     POSITIVE,
     SMALL,
@@ -19,8 +21,6 @@ from rarefind.plots._axes import (
     number,
     tidy,
 )
-from rarefind.plots._planes import plane_of
-from rarefind.plots._rows import name_of, refuse_no_positive
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from rarefind._typing import Floats, Label, Table
+from rarefind._core.types import Floats, Label, Table
 from rarefind.metrics import positive_label_of, ranking_scores
-from rarefind.metrics._scorers import deciding_estimator
-from rarefind.plots._axes import number
+from rarefind.metrics.scorers import deciding_estimator
+from rarefind.plots.axes import number
 
 
 class Scored(NamedTuple):

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rarefind._typing import ArrayLike, Floats, Table
-from rarefind.neighbors._scale_map import ScaleMap, scale_map
-from rarefind.plots._axes import POSITIVE, SMALL, axes_or_new, figure_of
+from rarefind._core.types import ArrayLike, Floats, Table
+from rarefind.neighbors.scale_maps import ScaleMap, scale_map
+from rarefind.plots.axes import POSITIVE, SMALL, axes_or_new, figure_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rarefind._typing import ArrayLike, Bools, Floats, Label, Table
+from rarefind._core.types import ArrayLike, Bools, Floats, Label, Table
 from rarefind.metrics import budget, hits_by_check
-from rarefind.plots._axes import (
+from rarefind.plots._rows import name_of, refuse_no_positive, scored
+from rarefind.plots.axes import (
     MODEL_COLOURS,
     NEGATIVE,
     POSITIVE,
@@ -21,7 +22,6 @@ from rarefind.plots._axes import (
     in_percent,
     tidy,
 )
-from rarefind.plots._rows import name_of, refuse_no_positive, scored
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

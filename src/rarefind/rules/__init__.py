@@ -1,8 +1,8 @@
 """The language of rules, conditions and reasons: why a row stands where it stands."""
 
 from rarefind.rules._parse import RuleError
-from rarefind.rules._reason import Condition, Reason, Similar
 from rarefind.rules._rule import Rule
-from rarefind.rules._rule_set import RuleReport, RuleSet
+from rarefind.rules.reasons import Condition, Reason, Similar
+from rarefind.rules.rule_set import RuleReport, RuleSet
 
 __all__ = ["Condition", "Reason", "Rule", "RuleError", "RuleReport", "RuleSet", "Similar"]

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from rarefind.rules._parse import RuleError
-from rarefind.rules._syntax import (
+from rarefind.rules.syntax import (
     And,
     Arithmetic,
     Column,

@@ -8,7 +8,7 @@ from typing import Any, cast
 from lark import Lark, Token, Transformer
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput
 
-from rarefind.rules._syntax import (
+from rarefind.rules.syntax import (
     And,
     Arithmetic,
     Column,

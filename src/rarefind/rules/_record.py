@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from rarefind.rules._syntax import (
+from rarefind.rules.syntax import (
     And,
     Arithmetic,
     Column,

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from rarefind._typing import Bools, Table
-from rarefind.data._frames import as_frame
+from rarefind._core.types import Bools, Table
+from rarefind.data.frames import as_frame
 from rarefind.rules._kinds import kinds_of, with_constants
 from rarefind.rules._parse import RuleError, parse
 from rarefind.rules._record import as_function

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rarefind.rules._sql_words import refuse_unknown, sql_name, sql_number, sql_text
-from rarefind.rules._syntax import (
+from rarefind.rules.sql_words import refuse_unknown, sql_name, sql_number, sql_text
+from rarefind.rules.syntax import (
     And,
     Arithmetic,
     Column,

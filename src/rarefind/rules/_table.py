@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from rarefind.rules._syntax import (
+from rarefind.rules.syntax import (
     And,
     Arithmetic,
     Column,

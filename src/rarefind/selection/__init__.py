@@ -2,10 +2,10 @@
 
 from rarefind.selection._compare import Comparison, compare
 from rarefind.selection._faithfulness import Faithfulness, faithfulness
-from rarefind.selection._folds import folds, out_of_fold_scores
 from rarefind.selection._splits import PrequentialSplit, TemporalSplit
-from rarefind.selection._threshold import BestThreshold, best_threshold
 from rarefind.selection._tune import Tuned, tune
+from rarefind.selection.cross_validation import folds, out_of_fold_scores
+from rarefind.selection.thresholds import BestThreshold, best_threshold
 
 __all__ = [
     "BestThreshold",

@@ -13,10 +13,10 @@ import pandas as pd
 from joblib import Parallel, delayed
 from scipy.stats import wilcoxon
 
-from rarefind._progress import progress_bar
-from rarefind._typing import ArrayLike, Ints, Label, Table
-from rarefind.selection._folds import folds
-from rarefind.selection._labelled import Labelled
+from rarefind._core.progress import progress_bar
+from rarefind._core.types import ArrayLike, Ints, Label, Table
+from rarefind.selection.cross_validation import folds
+from rarefind.selection.labelled import Labelled
 
 
 @dataclass(frozen=True)

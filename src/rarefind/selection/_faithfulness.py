@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import check_random_state
 
-from rarefind._checks import feature_names
-from rarefind._typing import Bools, Floats, Ints, Table
-from rarefind.data._frames import as_frame, has_names
-from rarefind.metrics._share import share_interval
+from rarefind._core.checks import feature_names
+from rarefind._core.types import Bools, Floats, Ints, Table
+from rarefind.data.frames import as_frame, has_names
+from rarefind.metrics.intervals import share_interval
 
 # Rows that are scored at once.
 _BLOCK = 20_000

@@ -12,8 +12,8 @@ import pandas as pd
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils.validation import _num_samples
 
-from rarefind._typing import Array, ArrayLike, Ints, Label, Table
-from rarefind.metrics._inputs import is_positive
+from rarefind._core.types import Array, ArrayLike, Ints, Label, Table
+from rarefind.metrics.inputs import is_positive
 
 Period: TypeAlias = "timedelta | str | int"
 

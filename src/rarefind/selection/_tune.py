@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from rarefind._progress import progress_bar
-from rarefind._typing import ArrayLike, Ints, Label, Table
-from rarefind.selection._folds import folds
-from rarefind.selection._labelled import Labelled
+from rarefind._core.progress import progress_bar
+from rarefind._core.types import ArrayLike, Ints, Label, Table
+from rarefind.selection.cross_validation import folds
+from rarefind.selection.labelled import Labelled
 
 if TYPE_CHECKING:
     import optuna

@@ -10,19 +10,19 @@ import numpy as np
 from sklearn.utils import check_consistent_length
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from rarefind._branches import Broken
-from rarefind._checks import level_columns, training_weights
-from rarefind._typing import Array, ArrayLike, Bools, Floats, Label, Table
+from rarefind._core.checks import level_columns, training_weights
+from rarefind._core.types import Array, ArrayLike, Bools, Floats, Label, Table
 from rarefind.base import RareClassifier
 from rarefind.metrics import CountMetric
 from rarefind.rules import Condition, Reason
+from rarefind.rules.branches import Broken
 from rarefind.selection import best_threshold
-from rarefind.selection._calibration import Calibration, Reference
-from rarefind.selection._threshold import metric_of_counts, only
+from rarefind.selection.calibration import Calibration, Reference
+from rarefind.selection.thresholds import metric_of_counts, only
 from rarefind.trees._branches import meta_tree_branches
-from rarefind.trees._graph import refuse_malformed
 from rarefind.trees._ranker import Ranker
 from rarefind.trees._training import TrainingRows
+from rarefind.trees.graph import refuse_malformed
 
 MAX_BINS = 512
 #: Where ``threshold=None`` cuts positions, which are 1/2 for the last leaf of the first half.

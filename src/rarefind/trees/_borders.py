@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from rarefind._numba import kernel
-from rarefind._typing import Array, Bools, Floats
-from rarefind.trees._graph import MetaTree, condition_ends, goes_left
+from rarefind._core.kernels import kernel
+from rarefind._core.types import Array, Bools, Floats
+from rarefind.trees.graph import MetaTree, condition_ends, goes_left
 
 # Twice as much is a number still.
 _WIDEST = 1e300

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from rarefind._branches import Branch, Test
-from rarefind.trees._graph import MetaTree
+from rarefind.rules.branches import Branch, Test
 from rarefind.trees._paths import all_paths
+from rarefind.trees.graph import MetaTree
 
 
 def meta_tree_branches(tree: MetaTree) -> list[Branch]:

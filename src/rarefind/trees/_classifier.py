@@ -12,22 +12,22 @@ from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from rarefind._sklearn_compat import report_progress
-from rarefind._typing import Bools, Floats, Ints, Table
+from rarefind._core.sklearn_compat import report_progress
+from rarefind._core.types import Bools, Floats, Ints, Table
 from rarefind.rules import Reason
-from rarefind.selection._folds import folds_of_used
+from rarefind.selection.cross_validation import folds_of_used
 from rarefind.trees._base import Start, TreeClassifier
 from rarefind.trees._borders import band_widths
 from rarefind.trees._columns import Columns
-from rarefind.trees._graph import MetaTree
 from rarefind.trees._graphviz import to_graphviz
 from rarefind.trees._meta import Plan, grow_meta_tree
 from rarefind.trees._paths import LeafRule, explain_path, leaf_ranks, to_conditions
 from rarefind.trees._prune import HeldOut, Shape, mean_of_folds
 from rarefind.trees._ranker import Ranker, shape_priorities
 from rarefind.trees._sql import to_sql
-from rarefind.trees._svg import to_svg
 from rarefind.trees._text import export_text
+from rarefind.trees.graph import MetaTree
+from rarefind.trees.svg import to_svg
 
 #: Inner depths that ``inner_depth="auto"`` chooses among.
 INNER_DEPTHS = (1, 2, 4)

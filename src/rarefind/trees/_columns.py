@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rarefind._numba import kernel
-from rarefind._typing import Array, Bools, Floats, Ints
+from rarefind._core.kernels import kernel
+from rarefind._core.types import Array, Bools, Floats, Ints
 from rarefind.data import PositiveAwareBinner
-from rarefind.data._bins import find_code
+from rarefind.data.bins import find_code
 
 # Up to this many rows every different value is a place to split; beyond it, the cuts of bins are.
 EXACT_ROWS = 50_000

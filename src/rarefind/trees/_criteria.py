@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rarefind._numba import kernel
+from rarefind._core.kernels import kernel
 
 CRITERIA = {"max-ap": 0, "ap": 1, "gini": 2, "entropy": 3, "auc": 4}
 AP = CRITERIA["ap"]

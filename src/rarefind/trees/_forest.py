@@ -11,8 +11,8 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from rarefind._sklearn_compat import report_progress, with_callbacks
-from rarefind._typing import Array, ArrayLike, Bools, Floats, Ints, Label, Table
+from rarefind._core.sklearn_compat import report_progress, with_callbacks
+from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.metrics import average_precision
 from rarefind.rules import Reason
 from rarefind.trees._base import Start, TreeClassifier

@@ -6,10 +6,10 @@ from collections import defaultdict
 
 import numpy as np
 
-from rarefind._typing import Floats
+from rarefind._core.types import Floats
 from rarefind.rules import Condition
-from rarefind.trees._graph import MetaTree
 from rarefind.trees._paths import interval, merged, path_weights, plain, row_path
+from rarefind.trees.graph import MetaTree
 
 _CONDITIONS_SHOWN = 5
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rarefind._typing import Bools, Floats
-from rarefind.trees._graph import MetaTree
-from rarefind.trees._layout import Box, boxes_and_ends
-from rarefind.trees._svg import COLOURS, box_colour
+from rarefind._core.types import Bools, Floats
+from rarefind.trees.graph import MetaTree
+from rarefind.trees.layout import Box, boxes_and_ends
+from rarefind.trees.svg import COLOURS, box_colour
 
 
 def to_graphviz(tree: MetaTree, score: Floats, names: list[str], holes: Bools | None = None) -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rarefind._numba import kernel
-from rarefind._typing import Array, Floats
+from rarefind._core.kernels import kernel
+from rarefind._core.types import Array, Floats
 from rarefind.trees._criteria import AP, split_value, useless_value
 
 # Sets of up to this many levels, and a hole, are searched whole.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rarefind._typing import Array, Bools, Floats
+from rarefind._core.types import Array, Bools, Floats
 
 
 def shrunk(positive: Floats, weight: Floats, shrinkage: float) -> Floats:

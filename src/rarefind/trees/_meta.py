@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rarefind._numba import kernel
-from rarefind._typing import Array, Bools, Floats
+from rarefind._core.kernels import kernel
+from rarefind._core.types import Array, Bools, Floats
 from rarefind.trees._columns import Columns
 from rarefind.trees._criteria import CRITERIA
-from rarefind.trees._graph import Conditions, MetaTree, OuterNodes
 from rarefind.trees._grow import FEATURE, LEFT, RIGHT, grow
 from rarefind.trees._merge import best_cut, shrunk
+from rarefind.trees.graph import Conditions, MetaTree, OuterNodes
 
 
 class Plan(NamedTuple):

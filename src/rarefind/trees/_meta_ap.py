@@ -9,8 +9,8 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from rarefind._sklearn_compat import with_callbacks
-from rarefind._typing import ArrayLike, Label, Table
+from rarefind._core.sklearn_compat import with_callbacks
+from rarefind._core.types import ArrayLike, Label, Table
 from rarefind.metrics import budget
 from rarefind.trees._base import ABOVE_HALF, Start, TreeClassifier
 from rarefind.trees._classifier import MAX_INNER, MetaTreeClassifier

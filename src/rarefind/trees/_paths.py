@@ -12,9 +12,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from rarefind._typing import Bools, Floats, Ints
+from rarefind._core.types import Bools, Floats, Ints
 from rarefind.rules import Condition
-from rarefind.trees._graph import MetaTree, left_to_right
+from rarefind.trees.graph import MetaTree, left_to_right
 
 Path: TypeAlias = list[tuple[int, bool]]
 

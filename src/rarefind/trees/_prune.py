@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rarefind._typing import Array, Bools, Floats, Ints
-from rarefind.metrics._inputs import cumulate
-from rarefind.trees._graph import OuterNodes, left_to_right
+from rarefind._core.types import Array, Bools, Floats, Ints
+from rarefind.metrics.inputs import cumulate
+from rarefind.trees.graph import OuterNodes, left_to_right
 
 SMOOTHINGS = (1.0, 4.0, 16.0, 64.0)
 _PLACES = 512

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rarefind._typing import Bools, Floats, Ints
+from rarefind._core.types import Bools, Floats, Ints
 from rarefind.trees._borders import blended
-from rarefind.trees._graph import MetaTree
 from rarefind.trees._prune import Shape, leaves_at, node_scores
+from rarefind.trees.graph import MetaTree
 
 
 class Ranker(NamedTuple):

@@ -15,12 +15,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rarefind._typing import Floats
-from rarefind.rules._sql_words import refuse_unknown, sql_name, sql_number
-from rarefind.trees._graph import MetaTree
+from rarefind._core.types import Floats
+from rarefind.rules.sql_words import refuse_unknown, sql_name, sql_number
 from rarefind.trees._paths import step
 from rarefind.trees._ranker import Ranker, next_scores
 from rarefind.trees._text import sides
+from rarefind.trees.graph import MetaTree
 
 _INDENT = "  "
 # SQLite reads expressions about twice as deep, and not much deeper.

@@ -6,10 +6,10 @@ import json
 
 import numpy as np
 
-from rarefind._typing import Floats
-from rarefind.trees._graph import MetaTree
+from rarefind._core.types import Floats
 from rarefind.trees._paths import OR_MISSING, leaf_ranks, ranked_leaves, step
 from rarefind.trees._ranker import Ranker
+from rarefind.trees.graph import MetaTree
 
 _INDENT = "    "
 _SETS = """\

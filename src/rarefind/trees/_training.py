@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rarefind._typing import Bools, Floats, Ints
+from rarefind._core.types import Bools, Floats, Ints
 from rarefind.trees._columns import Columns, read_columns
 
 

@@ -8,8 +8,8 @@ from typing import Any, Self
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from rarefind._sklearn_compat import with_callbacks
-from rarefind._typing import ArrayLike, Label, Table
+from rarefind._core.sklearn_compat import with_callbacks
+from rarefind._core.types import ArrayLike, Label, Table
 from rarefind.trees._base import ABOVE_HALF, Start, TreeClassifier
 from rarefind.trees._classifier import MAX_INNER, MetaTreeClassifier
 from rarefind.trees._meta import Plan

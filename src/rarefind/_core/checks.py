@@ -1,0 +1,80 @@
+"""What estimators read from what they are given, and what they say of what they cannot take."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.utils import compute_sample_weight
+from sklearn.utils.validation import _check_sample_weight
+
+from rarefind._core.types import Array, ArrayLike, Bools, Floats
+
+
+def feature_names(estimator: Any) -> list[str]:
+    """Names of the columns the estimator was fitted to, or x0, x1, …"""
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
+        return [f"x{i}" for i in range(estimator.n_features_in_)]
+    return list(map(str, names))
+
+
+def refuse_missing(estimator: Any, X: Floats, allow_nan: bool = False) -> None:
+    """Name the first column with a value that is no number."""
+    bad = np.isinf(X) if allow_nan else ~np.isfinite(X)
+    if not bad.any():
+        return
+    column = int(bad.any(axis=0).argmax())
+    what = "NaN" if np.isnan(X[bad[:, column], column]).any() else "inf"
+    taken = "finite numbers and NaN" if allow_nan else "finite numbers"
+    raise ValueError(
+        f"Column {feature_names(estimator)[column]!r} holds {what} in "
+        f"{int(bad[:, column].sum())} of {len(X)} rows: {type(estimator).__name__} takes {taken} "
+        "only; fill the column (sklearn.impute.SimpleImputer) or leave it out."
+    )
+
+
+def training_weights(
+    X: Floats, y: Array, sample_weight: ArrayLike | None, class_weight: Any
+) -> Floats:
+    """Weight of each row: its own times that of its class."""
+    weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    if class_weight is not None:
+        weight = weight * compute_sample_weight(class_weight, y)
+    return np.asarray(weight)
+
+
+def level_columns(categorical: Any, names: list[str]) -> Bools:
+    """Which columns hold levels: by number, by name, or one truth value a column."""
+    d = len(names)
+    is_set = np.zeros(d, dtype=bool)
+    if categorical is None:
+        return is_set
+    given = list(categorical)
+    if given and all(isinstance(name, bool | np.bool_) for name in given):
+        if len(given) != d:
+            raise ValueError(
+                f"categorical_features holds {len(given)} truth values for {d} columns."
+            )
+        return np.array(given, dtype=bool)
+    for name in given:
+        if isinstance(name, str):
+            if name not in names:
+                raise ValueError(f"categorical_features names {name!r}, which is no column.")
+            is_set[names.index(name)] = True
+        elif isinstance(name, Integral) and -d <= int(name) < d:
+            is_set[int(name)] = True
+        else:
+            raise ValueError(f"categorical_features holds {name!r}; there are {d} columns.")
+    return is_set
+
+
+def refuse_lost_classes(codes: Array, used: Bools, n_classes: int) -> None:
+    """Refuse weights that leave a class without rows."""
+    if np.unique(codes[used]).size < n_classes:
+        raise ValueError(
+            "All rows with weight are of one class: learning needs two classes."
+            if n_classes == 2
+            else "No row of some class has weight: learning needs rows of every class."
+        )

@@ -1,0 +1,131 @@
+"""The column to be found: that it is there, has two labels, and which of them is positive."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from rarefind._core.types import Label
+from rarefind.data.types import FALSE_WORDS, TRUE_WORDS
+
+_SHOWN = 5
+
+
+def check_target(table: pd.DataFrame, target: str, positive: Label = None) -> Label:
+    """Check that a column can be the target, and give its positive label.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The rows.
+    target : str
+        Name of the column with the labels: two of them, none missing.
+    positive : label, default=None
+        The label to be found. As text it may be written as in the file: ``"yes"`` finds True, and
+        ``"1"`` finds 1. By default the rarer one, the greater when both are equally frequent.
+
+    Returns
+    -------
+    label
+        As it stands in the column.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from rarefind.data import check_target
+    >>> table = pd.DataFrame({"amount": [1, 2, 3], "fraud": ["no", "no", "yes"]})
+    >>> check_target(table, "fraud")
+    'yes'
+    """
+    refuse_unknown(table, target)
+    column = table[target]
+    missing = int(column.isna().sum())
+    if missing:
+        raise ValueError(
+            f"Target column {target!r} has no label in {missing} of {len(column)} rows: "
+            "fill them in or leave those rows out."
+        )
+    counts = column.value_counts()
+    labels = [_plain(label) for label in counts.index]
+    if len(labels) != 2:
+        raise ValueError(
+            f"Target column {target!r} holds {_values(labels)}, where two labels are needed: "
+            "choose another column, or make it yes or no."
+        )
+    if any(isinstance(label, str) for label in labels) and not all(
+        isinstance(label, str) for label in labels
+    ):
+        raise ValueError(
+            f"Target column {target!r} mixes text and other labels, {_values(labels)}: "
+            "write both as text."
+        )
+    if positive is not None:
+        return _find(labels, positive, target)
+    first, second = counts.to_numpy()[:2]
+    return max(labels, key=_order) if first == second else labels[1]
+
+
+def refuse_unknown(table: pd.DataFrame, target: str) -> None:
+    """A target that is no column is answered with the columns of a similar name."""
+    names = [str(name) for name in table.columns]
+    if target in names:
+        return
+    close = get_close_matches(str(target), names, n=3)
+    hint = (
+        f"did you mean {' or '.join(map(repr, close))}?"
+        if close
+        else f"the columns are {', '.join(names[:10])}{', ...' if len(names) > 10 else ''}."
+    )
+    raise ValueError(f"There is no column {target!r}: {hint}")
+
+
+def _find(labels: list[Label], positive: Label, target: str) -> Label:
+    for same in (_identical, _same_text):
+        found = [label for label in labels if same(label, positive)]
+        if len(found) == 1:
+            return found[0]
+    raise ValueError(
+        f"Target column {target!r} has no label {positive!r}: "
+        f"its labels are {labels[0]!r} and {labels[1]!r}."
+    )
+
+
+def same_label(label: Label, value: Label) -> bool:
+    """Whether a value means a label, though it was read with another type: True, 1, yes or "1"."""
+    if _identical(label, value) or _same_text(label, value):
+        return True
+    return isinstance(label, str) and _same_text(value, label)
+
+
+def _identical(label: Label, positive: Label) -> bool:
+    return bool(label == positive)
+
+
+def _same_text(label: Label, positive: Label) -> bool:
+    word = str(positive).strip().lower()
+    if isinstance(label, bool):
+        return word in (TRUE_WORDS if label else FALSE_WORDS)
+    if isinstance(label, (int, float)):
+        try:
+            return float(word) == label
+        except ValueError:
+            return False
+    return str(label).lower() == word
+
+
+def _values(labels: list[Label]) -> str:
+    shown = ", ".join(repr(label) for label in labels[:_SHOWN])
+    count = "1 value" if len(labels) == 1 else f"{len(labels)} values"
+    return f"{count} ({shown}{', ...' if len(labels) > _SHOWN else ''})"
+
+
+def _plain(label: Any) -> Label:
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def _order(label: Label) -> tuple[str, Label]:
+    # Labels of different types have no order of their own.
+    return ("number", label) if isinstance(label, (bool, int, float)) else ("text", str(label))

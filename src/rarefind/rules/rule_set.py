@@ -1,0 +1,327 @@
+"""Rules together: written in one file, measured on the same rows, and retired when they fail."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from rarefind._core.labels import choose_positive
+from rarefind._core.types import ArrayLike, Bools, Ints, Label, Table
+from rarefind.metrics.intervals import share_interval
+from rarefind.rules._parse import RuleError
+from rarefind.rules._rule import Rule, fired
+
+#: A set has no more rules.
+MOST_RULES = 10_000
+
+
+@dataclass(frozen=True)
+class RuleReport:
+    """What rules are worth on some rows."""
+
+    #: One row a rule: alerts, hits, precision with its interval, recall, false_alert_rate, lift,
+    #: alerts_a_day, hits_alone (that no other rule has) and hits_added (that no rule before has).
+    rules: pd.DataFrame
+    #: Share of the alerts of the rule of the row that the rule of the column has, too.
+    overlap: pd.DataFrame
+    #: The same measures for rows on which at least one rule fires.
+    together: pd.Series
+
+    def __str__(self) -> str:
+        shown = self.rules.drop(columns="text")
+        return shown.to_string(float_format=lambda value: f"{value:.3g}")
+
+
+class RuleSet:
+    """A list of rules with names of their own.
+
+    Parameters
+    ----------
+    rules : iterable of Rule, or dict of str
+        The rules, or their texts by name.
+    columns, constants
+        For texts, as in :class:`Rule`.
+
+    Examples
+    --------
+    >>> from rarefind.rules import RuleSet
+    >>> rules = RuleSet({"large": "amount > 100", "abroad": "country != 'FR'"})
+    >>> table = {"amount": [500, 20, 300, 10], "country": ["FR", "US", "US", "FR"]}
+    >>> report = rules.measure(table, [1, 0, 1, 0])
+    >>> report.rules[["alerts", "precision", "recall", "hits_alone"]]
+            alerts  precision  recall  hits_alone
+    large      2.0        1.0     1.0         1.0
+    abroad     2.0        0.5     0.5         0.0
+    >>> kept, retired = rules.retire(report, min_precision=0.6)
+    >>> retired
+    {'abroad': 'precision 0.5 is below 0.6'}
+    """
+
+    def __init__(
+        self,
+        rules: Iterable[Rule] | Mapping[str, str],
+        *,
+        columns: Mapping[str, str] | None = None,
+        constants: Mapping[str, Any] | None = None,
+    ) -> None:
+        if isinstance(rules, Mapping):
+            rules = [_named(name, text, columns, constants) for name, text in rules.items()]
+        self.rules = list(rules)
+        names = [rule.name for rule in self.rules]
+        twice = [name for name in names if names.count(name) > 1]
+        if twice:
+            raise RuleError(f"Two rules are called {twice[0]!r}.")
+        if len(names) > MOST_RULES:
+            raise RuleError(f"There are {len(names):,} rules; at most {MOST_RULES:,} are taken.")
+
+    @classmethod
+    def from_text(cls, text: str, *, columns: Mapping[str, str] | None = None) -> Self:
+        """Read rules from the text of a file.
+
+        A line is ``name: rule``, or ``let name = value`` for a constant; a line that begins with a
+        space goes on with the one before, and one that begins with ``#`` is a remark.
+        """
+        constants: dict[str, Any] = {}
+        found: dict[str, str] = {}
+        for number, line in _whole_lines(text):
+            if line.startswith("let "):
+                name, sign, value = line[4:].partition("=")
+                constants[name.strip()] = _constant(value.strip(), number)
+                if not sign or not name.strip():
+                    raise RuleError(f"Line {number} is no constant: write let name = value.")
+                continue
+            named = _name_of(line)
+            if named is None:
+                raise RuleError(f"Line {number} is no rule: write name: rule.")
+            if named in found:
+                raise RuleError(f"Two rules are called {named!r}.")
+            found[named] = line.partition(":")[2].strip()
+        return cls(found, columns=columns, constants=constants)
+
+    def to_text(self) -> str:
+        """The rules as :meth:`from_text` reads them."""
+        constants = {name: value for rule in self.rules for name, value in rule.constants.items()}
+        lines = [f"let {name} = {_written(value)}" for name, value in constants.items()]
+        for rule in self.rules:
+            alone = f"{rule.name}: {rule.text}"
+            if _whole_lines(alone) != [(1, alone)] or _name_of(alone) != rule.name:
+                raise RuleError(
+                    f"The rule {rule.name!r} cannot stand in a file of text: its name or a text in "
+                    "it would be read otherwise. Write JSON, or give it another name."
+                )
+            lines.append(alone)
+        return "\n".join(lines) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str, *, columns: Mapping[str, str] | None = None) -> Self:
+        """Read rules from what :meth:`to_json` wrote."""
+        try:
+            whole = json.loads(text)
+            rules = {str(rule["name"]): str(rule["rule"]) for rule in whole["rules"]}
+            constants = dict(whole.get("constants", {}))
+        except RecursionError:
+            raise RuleError("This is nested too deeply to be a file of rules.") from None
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise RuleError(f"This is no file of rules ({error}).") from None
+        if len(rules) != len(whole["rules"]):
+            raise RuleError("Two rules have the same name.")
+        return cls(rules, columns=columns, constants=constants)
+
+    def to_json(self) -> str:
+        """The rules as JSON."""
+        constants = {name: value for rule in self.rules for name, value in rule.constants.items()}
+        rules = [{"name": rule.name, "rule": rule.text} for rule in self.rules]
+        return json.dumps({"constants": constants, "rules": rules}, ensure_ascii=False, indent=2)
+
+    def fires(self, record: Mapping[str, Any]) -> list[str]:
+        """The names of the rules that hold for one record."""
+        return [rule.name for rule in self.rules if rule.fires(record)]
+
+    def fires_on(self, table: Table) -> Bools:
+        """Which rules hold for which rows, of shape (rows, rules)."""
+        return fired(self.rules, table)
+
+    def measure(
+        self, table: Table, y: ArrayLike, *, time: ArrayLike | None = None, pos_label: Label = None
+    ) -> RuleReport:
+        """What each rule finds, at what price, and what it adds to the others.
+
+        Parameters
+        ----------
+        table : DataFrame, Arrow table or dict of columns
+            The rows.
+        y : array-like of shape (n,)
+            Their labels.
+        time : array-like of shape (n,), default=None
+            When they came; then alerts are counted a day.
+        pos_label : label, default=None
+            The positive label, by default the rarer one.
+
+        Returns
+        -------
+        RuleReport
+        """
+        alerts = self.fires_on(table)
+        labels = np.asarray(y)
+        if len(labels) != len(alerts):
+            raise RuleError(f"{len(labels)} labels were given for {len(alerts)} rows.")
+        positive = _positives(labels, pos_label)
+        days = _days(time, len(alerts))
+        names = [rule.name for rule in self.rules]
+        number = alerts.sum(axis=1)
+        before: Ints = np.cumsum(alerts, axis=1) - alerts
+        rows = []
+        for j, rule in enumerate(self.rules):
+            own = alerts[:, j] & positive
+            rows.append(
+                {
+                    "text": rule.text,
+                    **_worth(alerts[:, j], positive, days),
+                    "hits_alone": float((own & (number == 1)).sum()),
+                    "hits_added": float((own & (before[:, j] == 0)).sum()),
+                }
+            )
+        shared = alerts.T.astype(float) @ alerts
+        with np.errstate(invalid="ignore", divide="ignore"):
+            overlap = shared / np.diag(shared)[:, None]
+        return RuleReport(
+            pd.DataFrame(rows, index=names),
+            pd.DataFrame(overlap, index=names, columns=names),
+            pd.Series(_worth(number > 0, positive, days)),
+        )
+
+    def retire(self, report: RuleReport, **limits: float) -> tuple[RuleSet, dict[str, str]]:
+        """Part with the rules that fail a limit.
+
+        Parameters
+        ----------
+        report : RuleReport
+            What :meth:`measure` found.
+        **limits
+            ``min_`` or ``max_`` and a measure of the report: ``min_precision=0.05``,
+            ``max_false_alert_rate=0.01``, ``max_alerts_a_day=50``, ``min_hits_alone=1``.
+
+        Returns
+        -------
+        kept : RuleSet
+            The rules that stay.
+        retired : dict of str
+            Why each of the others goes.
+        """
+        retired: dict[str, str] = {}
+        for limit, bound in limits.items():
+            side, _, measure = limit.partition("_")
+            if side not in ("min", "max") or measure not in report.rules.columns[1:]:
+                raise RuleError(f"{limit!r} is no limit: write min_ or max_ and a measure.")
+            for name, value in report.rules[measure].items():
+                fails = value < bound if side == "min" else value > bound
+                if fails:  # what is not a number fails nothing
+                    word = "below" if side == "min" else "above"
+                    retired.setdefault(str(name), f"{measure} {value:.3g} is {word} {bound:g}")
+        return RuleSet([rule for rule in self.rules if rule.name not in retired]), retired
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self.rules)
+
+    def __getitem__(self, name: str) -> Rule:
+        for rule in self.rules:
+            if rule.name == name:
+                return rule
+        raise KeyError(name)
+
+    def __repr__(self) -> str:
+        return f"RuleSet({{{', '.join(f'{r.name!r}: {r.text!r}' for r in self.rules)}}})"
+
+
+def _named(
+    name: str, text: str, columns: Mapping[str, str] | None, constants: Mapping[str, Any] | None
+) -> Rule:
+    try:
+        return Rule(text, name=name, columns=columns, constants=constants)
+    except RuleError as error:
+        raise RuleError(f"Rule {name!r}: {error}") from None
+
+
+def _whole_lines(text: str) -> list[tuple[int, str]]:
+    """Lines with those that go on with them, and the number of the first."""
+    found: list[tuple[int, str]] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        if line[0] in " \t" and found:
+            found[-1] = (found[-1][0], f"{found[-1][1]} {line.strip()}")
+        else:
+            found.append((number, line.strip()))
+    return found
+
+
+def _name_of(line: str) -> str | None:
+    """The name of the rule of a line; None where it is no rule."""
+    if line.startswith("let "):
+        return None
+    name, sign, _ = line.partition(":")
+    return name.strip() if sign and name.strip() else None
+
+
+def _constant(text: str, line: int) -> Any:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
+        return text[1:-1].replace(2 * text[0], text[0])
+    try:
+        return float(text)
+    except ValueError:
+        raise RuleError(f"Line {line}: {text!r} is no number, text in quotes or truth.") from None
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else repr(value)
+
+
+def _positives(labels: Any, pos_label: Label) -> Bools:
+    classes, counts = np.unique(labels, return_counts=True)
+    if classes.size > 2:
+        raise RuleError(f"Rules are measured on two classes, and y holds {classes.size}.")
+    if classes.size == 1:
+        return np.full(len(labels), bool(classes[0] == pos_label))
+    return np.asarray(labels == choose_positive(classes, counts, pos_label))
+
+
+def _days(time: ArrayLike | None, n: int) -> float:
+    """How many days the rows span, from the first to the last that has one."""
+    if time is None:
+        return np.nan
+    times = pd.to_datetime(pd.Series(time).reset_index(drop=True))
+    if len(times) != n:
+        raise RuleError(f"{len(times)} times were given for {n} rows.")
+    if times.dt.tz is not None:
+        times = times.dt.tz_localize(None)  # days of their own clock, some of which have 23 hours
+    return float((times.max().normalize() - times.min().normalize()).days + 1)
+
+
+def _worth(alert: Bools, positive: Bools, days: float) -> dict[str, float]:
+    alerts, hits = float(alert.sum()), float((alert & positive).sum())
+    total, negatives = float(positive.sum()), float((~positive).sum())
+    low, high = share_interval(hits, alerts)
+    precision = hits / alerts if alerts else np.nan
+    return {
+        "alerts": alerts,
+        "hits": hits,
+        "precision": precision,
+        "precision_low": low,
+        "precision_high": high,
+        "recall": hits / total if total else np.nan,
+        "false_alert_rate": (alerts - hits) / negatives if negatives else np.nan,
+        "lift": precision / (total / len(positive)) if total else np.nan,
+        "alerts_a_day": alerts / days,
+    }

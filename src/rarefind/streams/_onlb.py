@@ -1,0 +1,231 @@
+"""Online non-linear boosting: nets joined in several latent spaces, for flows that never stop."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from rarefind._core.types import Floats, Label
+from rarefind.streams._nets import Pace
+from rarefind.streams._online import KEEP, OnlineClassifier
+from rarefind.streams._spaces import LOSS, RESIDUAL, SLOPE
+from rarefind.streams._stream import SPACES
+
+_AIMS = {"loss": LOSS, "residual": RESIDUAL, "slope": SLOPE}
+
+
+class ONLBClassifier(OnlineClassifier):
+    """Online non-linear boosting: a flow is learned a row at a time, also with late labels.
+
+    T small nets learn side by side, each what the nets before it leave over. P representations join
+    them, each in its own way: ``F = F₀ + Σ_p a_p·relu(Σ_t A_tp·h_t)``, where F₀ is the log-odds of
+    the rows so far. All weights take one step for each row. Memory does not grow with the flow.
+
+    :meth:`partial_fit` goes on with rows whose labels are known. Where labels come late,
+    :meth:`observe` scores rows as they come and :meth:`learn_delayed` learns them when their labels
+    come. Each row is judged by the score it had before it was learned; these scores set the
+    threshold and the probabilities, tell how the flow goes (``progress_``) and whether the list has
+    become worse (``alarms_``).
+
+    Parameters
+    ----------
+    n_estimators : int, default=20
+        The number T of nets.
+    n_representations : int, default=10
+        The number P of representations, for each class with more than two.
+    hidden : int, default=2
+        Hidden units of a net.
+    learning_rate : float, default=0.1
+        How far a net goes in one step.
+    mixing_rate : float, default=0.01
+        How far the weights a and A go in one step.
+    steps : {"adaptive", "constant"}, default="adaptive"
+        Whether a step is the rate times the slope over the root of the sum of its squares so far,
+        weight by weight (AdaGrad), or the rate times the slope, as in the thesis.
+    target : {"loss", "residual", "slope"}, default="loss"
+        What a net learns: to lower the loss of the model up to and with it; or, by least squares,
+        the residual of the nets before it, as in the thesis, or this times w, what a unit of the
+        net adds to the score.
+    jitter : float, default=0.3
+        Standard deviation of the noise in the weights A at the start, which are ±1 without it.
+    standardize : bool, default=True
+        Whether columns are brought to mean 0 and variance 1, both of which follow the flow. Without
+        it, bring them to such a scale yourself.
+    class_weight : {"balanced"}, dict or None, default=None
+        Weights of the classes: by label, or what gives them equal weight so far.
+    positive_memory : int, default=1000
+        The number of latest positives that are kept, to be learned again while less than a tenth
+        of the rows is positive. Of two classes only; 0 keeps none.
+    replay : float, default=0.03
+        The chance that after a negative one of these is learned again; older ones more seldom.
+    half_life : float, default=20000
+        In so many rows the scores of rows fade by half in what is derived from them.
+    on_drift : {"record", "relearn", "restart"}, default="record"
+        What an alarm does: nothing more than be recorded; make adaptive steps long again; or start
+        the nets and their weights anew, while means, remembered positives and scores stay.
+    delta : float, default=0.002
+        Risk of a false alarm, of ADWIN [2]_, which looks at each 32nd positive.
+    max_waiting : int, default=100000
+        Most rows that wait for labels; beyond them the oldest go.
+    overflow : {"forget", "negative"}, default="forget"
+        Whether these are forgotten, or learned as negatives: no news is good news.
+    epochs : int or "auto", default="auto"
+        How often :meth:`fit` goes over a table: ``"auto"`` is until 20,000 rows were learned, and
+        once over a larger one, in order.
+    cv : int, splitter or iterable, default=5
+        Folds that judge the rows of a table that :meth:`fit` goes over more than once.
+    threshold : float, "auto" or None, default="auto"
+        What priority makes an alert. ``"auto"`` maximises ``metric`` on the scores of rows before
+        they were learned, set anew with each tenth more rows and at least each 5,000; None is 0.
+    metric : str or callable, default="f1"
+        What the threshold maximises; see :func:`rarefind.selection.best_threshold`.
+    pos_label : label, default=None
+        The positive label. By default the rarer one in :meth:`fit`, and the second one in a flow.
+    random_state : int, RandomState or None, default=None
+        Draws the first weights.
+    n_jobs : int or None, default=None
+        Threads for scoring.
+    verbose : int, default=0
+        1 shows progress of :meth:`fit`.
+
+    Attributes
+    ----------
+    progress_ : Progress
+        Progressive validation: average precision of the scores, and precision, recall, alerts and
+        error of the decisions, as they were when the rows came.
+    alarms_ : ndarray
+        The number of rows learned at each of the latest 100 alarms.
+    n_waiting_, n_forgotten_ : int
+        Rows that wait for their labels, and rows that were waiting too long.
+    threshold_, value_ : float
+        The threshold, and what it is worth on the scores that it was chosen on.
+    classes_, pos_label_, n_features_in_, feature_names_in_
+        As everywhere.
+
+    Notes
+    -----
+    What is watched for drift are the terms of average precision: for each positive, the precision
+    of the list of rows so far down to it. An alarm says that they have fallen. With more than two
+    classes it is the error that has risen.
+
+    Missing values stand at the mean of their column. :meth:`explain` tells for each column how far
+    the score falls with the column at its mean.
+
+    With more than two classes a net says one number a class, and each class has P representations.
+
+    References
+    ----------
+    .. [1] J. Frery, "Ensemble Learning for Extremely Imbalanced Data Flows", thesis, Université de
+       Lyon, 2019, chapter 4 and appendix B.
+    .. [2] A. Bifet and R. Gavaldà, "Learning from time-changing data with adaptive windowing",
+       SDM 2007.
+
+    Examples
+    --------
+    >>> from rarefind.streams import ONLBClassifier
+    >>> from rarefind.data import load_keel
+    >>> X, y = load_keel("yeast6")
+    >>> model = ONLBClassifier(random_state=0)
+    >>> for start in range(0, len(X), 100):
+    ...     day, labels = X[start : start + 100], y[start : start + 100]
+    ...     model = model.partial_fit(day, labels, classes=[0, 1])
+    >>> round(model.progress_.average_precision, 2)
+    0.43
+    """
+
+    _many_classes = True
+    _fixed = (*OnlineClassifier._fixed, "n_representations")
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **OnlineClassifier._shared_constraints,
+        "n_representations": [Interval(Integral, 2, 10_000, closed="both")],
+        "mixing_rate": [Interval(Real, 0, 1e6, closed="both")],
+        "target": [StrOptions(set(_AIMS))],
+        "jitter": [Interval(Real, 0, 1e3, closed="both")],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 20,
+        n_representations: int = 10,
+        hidden: int = 2,
+        learning_rate: float = 0.1,
+        mixing_rate: float = 0.01,
+        steps: str = "adaptive",
+        target: str = "loss",
+        jitter: float = 0.3,
+        standardize: bool = True,
+        class_weight: Any = None,
+        positive_memory: int = 1000,
+        replay: float = 0.03,
+        half_life: float = 20_000,
+        on_drift: str = "record",
+        delta: float = 0.002,
+        max_waiting: int = 100_000,
+        overflow: str = "forget",
+        epochs: Any = "auto",
+        cv: Any = 5,
+        threshold: Any = "auto",
+        metric: Any = "f1",
+        pos_label: Label = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.n_representations = n_representations
+        self.hidden = hidden
+        self.learning_rate = learning_rate
+        self.mixing_rate = mixing_rate
+        self.steps = steps
+        self.target = target
+        self.jitter = jitter
+        self.standardize = standardize
+        self.class_weight = class_weight
+        self.positive_memory = positive_memory
+        self.replay = replay
+        self.half_life = half_life
+        self.on_drift = on_drift
+        self.delta = delta
+        self.max_waiting = max_waiting
+        self.overflow = overflow
+        self.epochs = epochs
+        self.cv = cv
+        self.threshold = threshold
+        self.metric = metric
+        self.pos_label = pos_label
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @property
+    def representation_correlation_(self) -> Floats:
+        """Correlations of the representations' weights over the nets, (P, P) or for all classes."""
+        check_is_fitted(self)
+        if self.n_estimators < 2:
+            raise AttributeError("Weights of one net have no correlation.")
+        drawn = self._state.spaces.drawn
+        return np.corrcoef(drawn.reshape(len(drawn), -1), rowvar=False)
+
+    @property
+    def representation_importance_(self) -> Floats:
+        """What each representation added to the score of a row at its turn, without the sign."""
+        check_is_fitted(self)
+        watch = self._state.watch
+        return watch.shown.ravel() / (watch.gain[1] or 1.0)
+
+    def _method(self) -> int:
+        return SPACES
+
+    def _space_sizes(self) -> tuple[int, float]:
+        return self.n_representations, float(self.jitter)
+
+    def _own_settings(self) -> dict[str, Any]:
+        return {
+            "mixing": Pace(float(self.mixing_rate), self.steps == "adaptive", KEEP),
+            "aim": _AIMS[self.target],
+        }

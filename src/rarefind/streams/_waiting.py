@@ -1,0 +1,109 @@
+"""Rows of a flow that wait for their labels, in bounded memory."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable
+from typing import Any, Self
+
+import numpy as np
+
+from rarefind._core.types import Bools, Floats, Ints
+
+
+class Waiting:
+    """Rows and the scores they had when they came, by identifier, oldest first."""
+
+    def __init__(self, n_features: int, n_scores: int) -> None:
+        self._rows = np.empty((0, n_features))
+        self._scores = np.zeros((0, n_scores))
+        self._slots: OrderedDict[Hashable, int] = OrderedDict()
+        self._free: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self._slots)
+
+    def __contains__(self, identifier: Hashable) -> bool:
+        return identifier in self._slots
+
+    def copy(self) -> Self:
+        """Another one with the same rows."""
+        return self.from_state(self.get_state())
+
+    def is_of(self, n_features: int, n_scores: int) -> bool:
+        """Whether its rows have so many columns and scores, and scores are numbers."""
+        sizes = self._rows.shape[1], self._scores.shape[1]
+        return sizes == (n_features, n_scores) and bool(np.isfinite(self._scores).all())
+
+    def put(self, ids: list[Any], rows: Floats, scores: Floats) -> None:
+        """Let rows wait; none of the identifiers waits already."""
+        self._make_room(len(ids))
+        slots = [self._free.pop() for _ in ids]
+        self._rows[slots], self._scores[slots] = rows, scores
+        self._slots.update(zip(ids, slots, strict=True))
+
+    def take(self, ids: list[Any]) -> tuple[Bools, Floats, Floats]:
+        """Take rows out: which of them waited, and the rows and scores of those."""
+        found = [self._slots.pop(identifier, -1) for identifier in ids]
+        waited = np.array(found, dtype=np.intp) >= 0
+        slots = np.array(found, dtype=np.intp)[waited]
+        self._free.extend(slots.tolist())
+        return waited, self._rows[slots], self._scores[slots]
+
+    def take_oldest(self, n: int) -> tuple[Floats, Floats]:
+        """Take out the rows that waited longest."""
+        slots = [self._slots.popitem(last=False)[1] for _ in range(n)]
+        self._free.extend(slots)
+        return self._rows[slots], self._scores[slots]
+
+    def _make_room(self, n: int) -> None:
+        """Have free places for n more rows; memory grows by doubling."""
+        missing = n - len(self._free)
+        if missing <= 0:
+            return
+        size = len(self._rows)
+        larger = max(missing, size, 64)
+        self._rows = np.concatenate([self._rows, np.zeros((larger, self._rows.shape[1]))])
+        self._scores = np.concatenate([self._scores, np.zeros((larger, self._scores.shape[1]))])
+        self._free.extend(range(size + larger - 1, size - 1, -1))
+
+    def get_state(self) -> dict[str, Any]:
+        """All of it as plain values and arrays."""
+        slots: Ints = np.array(list(self._slots.values()), dtype=np.intp)
+        return {"ids": list(self._slots), "rows": self._rows[slots], "scores": self._scores[slots]}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """Make it again from what :meth:`get_state` gave."""
+        ids, rows, scores = state["ids"], state["rows"], state["scores"]
+        if len(set(ids)) != len(ids) or not (len(ids) == len(rows) == len(scores)):
+            raise ValueError("The rows that wait are not those of their identifiers.")
+        if not all(is_identifier(one) for one in ids):
+            raise ValueError("An identifier is a text or a whole number.")
+        if rows.dtype != np.float64 or scores.dtype != np.float64:
+            raise ValueError("The rows that wait are not numbers.")
+        made = cls(rows.shape[1], scores.shape[1])
+        made.put(ids, rows, scores)
+        return made
+
+
+def identifiers(ids: Any) -> list[Any]:
+    """Identifiers as texts and whole numbers; one by itself is a list of one."""
+    if isinstance(ids, np.ndarray):
+        ids = ids.tolist()
+    if isinstance(ids, str | bytes) or not isinstance(ids, Iterable):
+        ids = [ids]
+    plain = [one.item() if isinstance(one, np.generic) else one for one in ids]
+    seen = set()
+    for one in plain:
+        if not is_identifier(one):
+            raise ValueError(f"{one!r} is no identifier: give a text or a whole number for a row.")
+        if one in seen:
+            raise ValueError(f"The identifier {one!r} is given twice.")
+        seen.add(one)
+    return plain
+
+
+def is_identifier(one: Any) -> bool:
+    """Whether a model file can keep it."""
+    return type(one) in (str, int)

@@ -1,0 +1,405 @@
+"""A model of a table: encoder, estimator and what the columns mean, in one object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from inspect import signature
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from rarefind._core.types import Array, Floats, Label, Table
+from rarefind.data import DriftReference, TableEncoder, check_target
+from rarefind.data.column_reference import ColumnReference
+from rarefind.data.frames import as_frame, entity_codes
+from rarefind.neighbors import GammaKNNClassifier
+from rarefind.rules import Reason, RuleSet
+from rarefind.selection.labelled import Labelled
+from rarefind.tables._estimate import Evidence
+from rarefind.tables._ranking import Chunks, Wanted, rank_chunks
+from rarefind.tables._reasons import Words
+from rarefind.tables._rules import as_read, table_rules
+
+__all__ = ["TableModel"]
+
+# Rows of the fit whose scores are counted.
+_SCORED = 5000
+
+
+class TableModel(BaseEstimator):
+    """Fits, ranks and explains tables as people have them: text, dates and holes included.
+
+    Parameters
+    ----------
+    estimator : rarefind classifier, default=None
+        What learns; γk-NN by default. Trees split text columns on sets of levels, unless their
+        ``categorical_features`` says otherwise.
+    target : str, default="y"
+        The column to predict, with two different values.
+    positive : label, default=None
+        The value that matters; by default the rarer one.
+    time, entity, id : str, default=None
+        Columns with the time of a row, whose row it is, and what it is called. They serve to rank,
+        to hold rows of one entity out together, and to name rows; they are no features.
+    amount : str, default=None
+        Column with what a row is worth; it is a feature as well.
+    drop : sequence of str, default=()
+        Columns kept out of the model and of its reasons, such as those of a protected kind. The
+        :meth:`card` says so.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The fitted estimator.
+    encoder_ : TableEncoder
+        From columns to numbers and back.
+    classes_, positive_
+        The two values of the target, and the one that matters.
+    types_ : dict
+        The types of the columns as :func:`rarefind.data.read_table` found them, to read further
+        files by (``like=``); empty for a table that was not read by it.
+    drift_reference_ : DriftReference
+        How the columns were spread, to compare later files with; no rows, and no rare levels.
+    score_reference_ : ColumnReference
+        The same of the priorities of the rows of the fit.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from rarefind import TableModel
+    >>> from rarefind.neighbors import GammaKNNClassifier
+    >>> table = pd.DataFrame({
+    ...     "amount": [10, 12, 11, 13, 9, 250, 240, 14, 12, 11],
+    ...     "country": ["FR", "FR", "BE", "FR", None, "XX", "XX", "BE", "FR", "FR"],
+    ...     "fraud": ["no"] * 5 + ["yes"] * 2 + ["no"] * 3})
+    >>> model = TableModel(GammaKNNClassifier(k=1), target="fraud").fit(table)
+    >>> new = pd.DataFrame({"amount": [12, 245], "country": ["FR", "XX"]})
+    >>> model.predict(new).tolist()
+    ['no', 'yes']
+    >>> print(model.explain(new)[1].because[0])
+    amount 245 ≈ 250
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        target: str = "y",
+        positive: Label = None,
+        *,
+        time: str | None = None,
+        entity: str | None = None,
+        amount: str | None = None,
+        id: str | None = None,
+        drop: Sequence[str] = (),
+    ) -> None:
+        self.estimator = estimator
+        self.target = target
+        self.positive = positive
+        self.time = time
+        self.entity = entity
+        self.amount = amount
+        self.id = id
+        self.drop = drop
+
+    def fit(self, table: Table) -> Self:
+        """Learn from a labelled table.
+
+        Parameters
+        ----------
+        table : pandas or polars frame, or Arrow table
+            Rows with the target and all columns that the parameters name.
+
+        Returns
+        -------
+        self
+        """
+        frame = as_frame(table)
+        self._check_roles(frame)
+        self.positive_ = check_target(frame, self.target, self.positive)
+        estimator = GammaKNNClassifier() if self.estimator is None else clone(self.estimator)
+        if not (hasattr(estimator, "priority") and hasattr(estimator, "explain")):
+            raise ValueError(
+                f"{type(estimator).__name__} gives no priority and no reasons: "
+                "TableModel takes rarefind's own estimators."
+            )
+        if getattr(estimator, "_reads_tables", False):
+            raise ValueError(
+                f"{type(estimator).__name__} reads tables by itself: fit it without TableModel."
+            )
+        if "pos_label" in estimator.get_params():
+            estimator.set_params(pos_label=self.positive_)
+        self.encoder_ = _encoder_for(estimator).set_params(drop=self._no_features()).fit(frame)
+        if self.encoder_.level_outputs_:
+            estimator.set_params(categorical_features=self.encoder_.level_outputs_)
+        groups = None if self.entity is None else entity_codes(frame[self.entity])
+        labels = frame[self.target].to_numpy()
+        times = self._times(frame) if "times" in signature(estimator.fit).parameters else None
+        data = Labelled.of(self._encode(frame), labels, groups, self.positive_, times)
+        self.estimator_ = data.fit(estimator)
+        self.classes_ = np.asarray(self.estimator_.classes_)
+        self.types_: dict[str, Any] = dict(frame.attrs.get("rarefind_types", {}))
+        self.rows_, self.positives_ = len(frame), int((labels == self.positive_).sum())
+        self.drift_reference_ = DriftReference.of(frame, self.encoder_.columns_)
+        self.score_reference_ = self._spread_of_scores(frame)
+        self._keep_known(frame, labels)
+        self.evidence_: Evidence | None = None
+        return self
+
+    def priority(self, table: Table) -> Floats:
+        """Raw score of each row for ranking: higher goes first."""
+        return self._priority(table)
+
+    def predict(self, table: Table) -> Array:
+        """The value of the target that each row is decided to have."""
+        return np.asarray(self._fitted().predict(self._encode(table)))
+
+    def predict_proba(self, table: Table) -> Floats:
+        """Calibrated probability of each value of the target, in the order of ``classes_``."""
+        return np.asarray(self._fitted().predict_proba(self._encode(table)))
+
+    def explain(self, table: Table) -> list[Reason]:
+        """Give the reason of each row, in the columns and units of the table."""
+        frame = as_frame(table)
+        encoded = self._encode(frame)
+        reasons = self._fitted().explain(encoded)
+        words = Words(self.encoder_, self.known_rows_, self.known_values_)
+        column_of = dict(zip(encoded.columns, self.encoder_.original_columns_, strict=True))
+        return [
+            replace(
+                reason,
+                because=words.of(reason, frame.iloc[i], encoded.iloc[i]),
+                similar=[replace(s, name=self.known_names_.get(s.row, "")) for s in reason.similar],
+                contributions=_by_column(reason.contributions, column_of),
+            )
+            for i, reason in enumerate(reasons)
+        ]
+
+    def rank(
+        self,
+        table: Table,
+        budget: int | float | str,
+        *,
+        per: str | None = None,
+        one_per: str | bool | None = None,
+        reasons: bool = True,
+    ) -> pd.DataFrame:
+        """List the rows to check first.
+
+        Parameters
+        ----------
+        table : pandas or polars frame, or Arrow table
+            The rows; the target is not needed.
+        budget : int, float or str
+            Checks, or a share of the rows (``"0.5%"``); of each period with ``per``.
+        per : {"hour", "day", "week", "month"}, default=None
+            Spend the budget in each period of ``time`` instead of once.
+        one_per : str or bool, default=None
+            A column, or True for ``entity``: list each of its values once (in a period), by its
+            highest row.
+        reasons : bool, default=True
+            Add the reason of each row as a sentence.
+
+        Returns
+        -------
+        DataFrame
+            Indexed as the table: ``rank``, the period, ``id``, ``entity``, ``time`` and ``amount``
+            where the model knows them, ``priority``, ``probability``, ``reason``.
+        """
+        return self.rank_chunks([table], budget, per=per, one_per=one_per, reasons=reasons)
+
+    def rank_chunks(
+        self,
+        chunks: Chunks,
+        budget: int | float | str,
+        *,
+        rows: int | None = None,
+        per: str | None = None,
+        one_per: str | bool | None = None,
+        reasons: bool = True,
+    ) -> pd.DataFrame:
+        """List the rows to check first of a table that comes in pieces, and may be a large one.
+
+        The list is that of :meth:`rank` for all pieces together; a piece at a time is in memory,
+        and the rows that may come on the list.
+
+        Parameters
+        ----------
+        chunks : iterable of tables, or a function that returns one
+            The pieces, such as :func:`rarefind.data.read_chunks` gives. A share of rows that are
+            not counted yet takes two passes: a list, or a function that opens the pieces anew.
+        budget : int, float or str
+            As in :meth:`rank`.
+        rows : int, default=None
+            Rows of all pieces together; of use for a share of them without ``per``.
+        per, one_per, reasons
+            As in :meth:`rank`.
+
+        Returns
+        -------
+        DataFrame
+            As from :meth:`rank`. Rows of pieces without an index are counted from 0.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from rarefind import TableModel
+        >>> from rarefind.neighbors import GammaKNNClassifier
+        >>> table = pd.DataFrame({"amount": [9, 12, 250, 11, 240, 13], "fraud": [0, 0, 1, 0, 1, 0]})
+        >>> model = TableModel(GammaKNNClassifier(k=1), target="fraud").fit(table)
+        >>> pieces = [table[:2], table[2:4], table[4:]]
+        >>> model.rank_chunks(pieces, 2, reasons=False).index.tolist()
+        [2, 4]
+        """
+        self._fitted()
+        return rank_chunks(self, chunks, Wanted(budget, per, one_per), rows, reasons)
+
+    def rules(self) -> RuleSet:
+        """The conditions of a model that is a list of them, in the table's columns and units.
+
+        Returns
+        -------
+        RuleSet
+            Rules c1, c2, … in the order of :meth:`conditions`, for tables as :meth:`read` gives
+            them.
+        """
+        listed = getattr(self._fitted(), "_listed", None)
+        if listed is None:
+            raise ValueError(
+                f"{type(self.estimator_).__name__} is no list of conditions: fit the table with "
+                "rarefind.conditions.ConditionClassifier."
+            )
+        return table_rules(self.encoder_, listed.tests.branches(), listed.combinations)
+
+    def read(self, table: Table) -> pd.DataFrame:
+        """The columns that the model uses, as it reads them: what :meth:`rules` speak of.
+
+        A text such as ``"12,5"``, ``"yes"`` or ``"NA"`` is the number, the truth or the hole that
+        it stands for. A table from :func:`rarefind.data.read_table` is so already.
+        """
+        self._fitted()
+        frame = as_frame(table)
+        missing = [name for name in self.encoder_.columns_ if name not in frame.columns]
+        if missing:
+            raise ValueError(f"The table has no column {', '.join(map(repr, missing))}.")
+        return as_read(self.encoder_, frame)
+
+    def conditions(self) -> pd.DataFrame:
+        """The same with weights and measures, as in ``ConditionClassifier.conditions_``."""
+        texts = [rule.text for rule in self.rules()]
+        return pd.DataFrame(self.estimator_.conditions_).assign(rule=texts)
+
+    def card(self) -> dict[str, Any]:
+        """What the model is made from: rows, columns used and kept out, how it decides."""
+        self._fitted()
+        roles = {"time": self.time, "entity": self.entity, "id": self.id}
+        return {
+            "estimator": type(self.estimator_).__name__,
+            "rows": self.rows_,
+            "positives": self.positives_,
+            "target": self.target,
+            "positive": self.positive_,
+            "columns used": list(self.encoder_.columns_),
+            "columns kept out on purpose": list(self.drop),
+            "columns that name or date a row, and are no features": {
+                role: name for role, name in roles.items() if name is not None
+            },
+            "columns left out, and why": dict(self.encoder_.dropped_),
+            "threshold": float(getattr(self.estimator_, "threshold_", np.nan)),
+            "labels": "Only rows that were checked have labels: past checks chose what is known.",
+        }
+
+    def _priority(self, table: Table, empty: Callable[..., Floats] = np.empty) -> Floats:
+        """As above, with memory from ``empty`` for the encoded table."""
+        estimator = self._fitted()
+        if not getattr(estimator, "_reads_columns", False):
+            return np.asarray(estimator.priority(self._encode(table)))
+        encoded = self.encoder_._transform_columns(table, empty)
+        return np.asarray(estimator.priority(self._named(encoded)))
+
+    def _fitted(self) -> Any:
+        check_is_fitted(self, "estimator_")
+        return self.estimator_
+
+    def _no_features(self) -> list[str]:
+        roles = [self.target, self.time, self.entity, self.id]
+        return [*(name for name in roles if name is not None), *self.drop]
+
+    def _check_roles(self, frame: pd.DataFrame) -> None:
+        if isinstance(self.drop, str):
+            raise ValueError(f"drop= is a list of columns: [{self.drop!r}].")
+        if self.amount is not None and self.amount in self.drop:
+            raise ValueError(f"{self.amount!r} cannot be the amount and be kept out by drop=.")
+        wanted = [*self._no_features(), *([self.amount] if self.amount else [])]
+        unknown = [name for name in wanted if name not in frame.columns and name != self.target]
+        if unknown:
+            raise ValueError(f"The table has no column {', '.join(map(repr, unknown))}.")
+
+    def _encode(self, table: Table) -> pd.DataFrame:
+        check_is_fitted(self, "encoder_")
+        return self._named(self.encoder_.transform(table))
+
+    def _named(self, values: Floats) -> pd.DataFrame:
+        names = list(self.encoder_.get_feature_names_out())
+        return pd.DataFrame(values, columns=names, copy=False)
+
+    def _spread_of_scores(self, frame: pd.DataFrame) -> ColumnReference:
+        """How the priorities of the fit's own rows are spread, by a sample of them."""
+        at = np.random.default_rng(0).permutation(len(frame))[:_SCORED]
+        score = np.asarray(self.estimator_.priority(self._encode(frame.iloc[np.sort(at)])))
+        return ColumnReference.of_scores("score", score, np.ones(score.size))
+
+    def _times(self, frame: pd.DataFrame) -> Array | None:
+        """When each row was, as whole numbers: dates in nanoseconds."""
+        if self.time is None:
+            return None
+        column = frame[self.time]
+        if column.isna().any():
+            raise ValueError(f"{self.time} is missing in {int(column.isna().sum())} rows.")
+        if pd.api.types.is_numeric_dtype(column):
+            return column.to_numpy()
+        times = pd.to_datetime(column)
+        if times.dt.tz is not None:
+            times = times.dt.tz_convert("UTC").dt.tz_localize(None)
+        return times.astype("datetime64[ns]").astype(np.int64).to_numpy()
+
+    def _keep_known(self, frame: pd.DataFrame, labels: Array) -> None:
+        """Keep what the known positives are called and hold, for reasons that speak of them."""
+        rows = np.flatnonzero(labels == self.positive_)
+        known = frame.iloc[rows]
+        names = [] if self.id is None else known[self.id].astype(str).tolist()
+        self.known_names_: dict[int, str] = dict(zip(rows.tolist(), names, strict=False))
+        self.known_rows_: dict[int, int] = {int(row): i for i, row in enumerate(rows)}
+        self.known_values_: dict[str, list[str]] = {}
+        for column in self.encoder_.columns_:
+            values = known[column]
+            # Of numbers, which have no levels, only holes are of interest.
+            if not pd.api.types.is_numeric_dtype(values) or values.isna().any():
+                codes, different = pd.factorize(values, use_na_sentinel=False)
+                texts = [self.encoder_.describe_value(column, value) for value in different]
+                self.known_values_[column] = [texts[code] for code in codes]
+
+
+def _encoder_for(estimator: Any) -> TableEncoder:
+    """How an estimator needs a table.
+
+    What takes holes as they are, trees, needs no scale and can split on sets of levels; what
+    measures distances needs holes filled and a scale.
+    """
+    if not get_tags(estimator).input_tags.allow_nan:
+        return TableEncoder(missing="fill", scale=True)
+    # Columns that a user names are those of the encoded table without numbers of levels.
+    by_sets = estimator.get_params().get("categorical_features", ()) is None
+    return TableEncoder(levels="code" if by_sets else "one-hot")
+
+
+def _by_column(contributions: dict[str, float], column_of: dict[str, str]) -> dict[str, float]:
+    """What encoded columns add to the score, added up by the table's own."""
+    found: dict[str, float] = {}
+    for name, added in contributions.items():
+        found[column_of[name]] = found.get(column_of[name], 0.0) + added
+    return found
