@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rarefind.cli import _options as options
-from rarefind.cli._inputs import open_model, refuse_overwriting, refuse_picture, refuse_unreadable
+from rarefind.cli._inputs import refuse_overwriting, refuse_picture, refuse_unreadable
 from rarefind.cli._rule_files import refuse_output
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ def explain(
     refuse_picture(picture)
     refuse_unreadable(model, data)
     refuse_overwriting(picture, model, data)
+    from rarefind.tables import open_model
+
     opened = open_model(model)
     from rarefind.cli._steps import steps
 
@@ -67,8 +69,8 @@ def _called(model: TableModel, data: Path, name: str) -> pd.DataFrame:
     """All rows with that name; texts are compared, as they stand in the file."""
     import pandas as pd
 
-    from rarefind.cli._steps import followed
     from rarefind.data import read_chunks
+    from rarefind.data.read import followed
 
     if model.id is None:
         raise ValueError("The model knows no column with names of rows: use --row.")
@@ -88,8 +90,8 @@ def _called(model: TableModel, data: Path, name: str) -> pd.DataFrame:
 
 
 def _numbered(model: TableModel, data: Path, number: int) -> pd.DataFrame:
-    from rarefind.cli._steps import followed
     from rarefind.data import read_chunks
+    from rarefind.data.read import followed
 
     rows = 0
     for chunk in followed(read_chunks(data, like=model.types_), data):

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from rarefind.tables._hold_out import Looks
 
 _FEWEST_POSITIVES = 5
-_MARK = b"rarefind\n"  # how model files begin
 PICTURES = (".svg", ".png", ".pdf")
 
 
@@ -38,23 +37,6 @@ def refuse_overwriting(output: Path | None, *read: Path) -> None:
     for path in read:
         if output is not None and output.resolve() == path.resolve():
             raise ValueError(f"{output} is read by the command: write to another file.")
-
-
-def open_model(path: Path) -> TableModel:
-    """The model of a table in a file; what is none is told before anything is imported."""
-    with path.open("rb") as file:
-        if file.read(len(_MARK)) != _MARK:
-            raise ValueError(f"{path} is no rarefind model file.")
-    from rarefind.persistence import load
-    from rarefind.tables import TableModel
-
-    model = load(path)
-    if not isinstance(model, TableModel):
-        raise ValueError(
-            f"{path} holds a {type(model).__name__} without its table's columns: "
-            "fit it by `rarefind fit`, or as a TableModel."
-        )
-    return model
 
 
 class Roles(NamedTuple):

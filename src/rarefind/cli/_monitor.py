@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rarefind.cli import _options as options
-from rarefind.cli._inputs import open_model, refuse_budget, refuse_unreadable
+from rarefind.cli._inputs import refuse_budget, refuse_unreadable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,7 +56,8 @@ def monitor(
     refuse_unreadable(model, data)
     if budget is not None:
         refuse_budget(budget)
-    from rarefind.tables._monitor import monitor as watch
+    from rarefind.tables import monitor as watch
+    from rarefind.tables import open_model
 
     with steps(quiet=quiet or as_json, verbose=verbose) as say:
         say("Opening the model")
@@ -76,8 +77,8 @@ def _pieces(
     model: TableModel, data: Path, verdicts: str | None, say: Callable[[str], None]
 ) -> Iterator[pd.DataFrame]:
     """The file in pieces, its columns and verdicts read as at fit."""
-    from rarefind.cli._steps import followed
     from rarefind.data import read_chunks
+    from rarefind.data.read import followed
 
     types = dict(model.types_)
     if verdicts is not None and model.target in types:

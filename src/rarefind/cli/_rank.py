@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rarefind.cli import _options as options
-from rarefind.cli._inputs import open_model, refuse_budget, refuse_overwriting, refuse_unreadable
+from rarefind.cli._inputs import refuse_budget, refuse_overwriting, refuse_unreadable
 from rarefind.cli._rule_files import refuse_output
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ def rank(
     refuse_unreadable(model, data)
     refuse_overwriting(output, model, data)
     refuse_budget(budget)
+    from rarefind.tables import open_model
+
     opened = open_model(model)
     from rarefind.cli._steps import rows_bar
     from rarefind.data.read import about_rows

@@ -5,14 +5,8 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pandas as pd
 
 
 @contextmanager
@@ -77,17 +71,6 @@ class _Step:
         elif left < math.inf:
             text += f", at most {max(0.0, left):.0f} s left"
         return f"{text}[/]"
-
-
-def followed(chunks: Iterable[pd.DataFrame], file: Path) -> Iterator[pd.DataFrame]:
-    """The pieces of a file; the step that goes on says how much is left of it."""
-    from rarefind._core.progress import progress_bar
-    from rarefind.data.read import about_rows
-
-    with progress_bar("rows", about_rows(file), 0) as advance:
-        for chunk in chunks:
-            yield chunk
-            advance(len(chunk))
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
@@ -15,6 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 
+from rarefind._core.progress import progress_bar
 from rarefind.data import _csv
 from rarefind.data._keel import _read_dat
 from rarefind.data.target import check_target
@@ -408,3 +409,11 @@ def _read_keel(path: Path, types: Types) -> pd.DataFrame:
     table, _ = _read_dat(text)
     _csv.refuse_duplicates(path, list(table.columns))
     return _as_number(table, types)
+
+
+def followed(chunks: Iterable[pd.DataFrame], file: str | Path) -> Iterator[pd.DataFrame]:
+    """The pieces of a file; whoever shows progress is told how much is left of it."""
+    with progress_bar("rows", about_rows(file), 0) as advance:
+        for chunk in chunks:
+            yield chunk
+            advance(len(chunk))

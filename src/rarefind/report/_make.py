@@ -12,7 +12,6 @@ import numpy as np
 import rarefind
 from rarefind._core.budget import budget_share
 from rarefind._core.types import Bools
-from rarefind.cli._inputs import open_model
 from rarefind.metrics import budget as checks_bought
 from rarefind.persistence import read_manifest
 from rarefind.report import _drawn, _measured, _parts
@@ -21,7 +20,7 @@ from rarefind.report._lists import listed, places
 from rarefind.report._page import render
 from rarefind.report._readable import readable
 from rarefind.report._scan import Scan, scan
-from rarefind.tables import TableModel
+from rarefind.tables import TableModel, open_model
 
 _DEFAULT_BUDGET = 200
 #: How much smaller than drawn the letters of a tree may become.

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from rarefind._core.types import Array, Bools, Floats
-from rarefind.cli._steps import followed
 from rarefind.data import read_chunks
+from rarefind.data.read import followed
 
 if TYPE_CHECKING:
     from rarefind.tables import TableModel

@@ -8,9 +8,10 @@ if TYPE_CHECKING:
     from rarefind.tables._estimate import Evidence
     from rarefind.tables._model import TableModel
     from rarefind.tables._monitor import MonitorReport, monitor
+    from rarefind.tables._open import open_model
     from rarefind.tables._rank_file import rank_file
 
-__all__ = ["Evidence", "MonitorReport", "TableModel", "monitor", "rank_file"]
+__all__ = ["Evidence", "MonitorReport", "TableModel", "monitor", "open_model", "rank_file"]
 
 __getattr__ = lazily(
     __name__,
@@ -19,6 +20,7 @@ __getattr__ = lazily(
         "MonitorReport": "rarefind.tables._monitor",
         "TableModel": "rarefind.tables._model",
         "monitor": "rarefind.tables._monitor",
+        "open_model": "rarefind.tables._open",
         "rank_file": "rarefind.tables._rank_file",
     },
 )

@@ -1,0 +1,29 @@
+"""Opening the model of a table from its file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rarefind.tables._model import TableModel
+
+_MARK = b"rarefind\n"  # how model files begin
+
+
+def open_model(path: str | Path) -> TableModel:
+    """The model of a table in a file; another file is told before anything is imported."""
+    path = Path(path)
+    with path.open("rb") as file:
+        if file.read(len(_MARK)) != _MARK:
+            raise ValueError(f"{path} is no rarefind model file.")
+    from rarefind.persistence import load
+    from rarefind.tables import TableModel
+
+    model = load(path)
+    if not isinstance(model, TableModel):
+        raise ValueError(
+            f"{path} holds a {type(model).__name__} without its table's columns: "
+            "fit it by `rarefind fit`, or as a TableModel."
+        )
+    return model
