@@ -103,6 +103,6 @@ def get_study(name: str) -> Study:
         close = get_close_matches(name, STUDIES, n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(STUDIES)}."
         raise ValueError(f"There is no study {name!r}: {hint}")
-    module = import_module(f"studies._{name.replace('-', '_')}")
+    module = import_module(f"studies.{name.replace('-', '_')}")
     found: Study = module.STUDY
     return found

@@ -24,12 +24,14 @@ def test_every_public_estimator_is_checked():
     import rarefind.boosting
     import rarefind.conditions
     import rarefind.neighbors
+    import rarefind.streams
     import rarefind.trees
 
     families = (
         rarefind.neighbors,
         rarefind.trees,
         rarefind.boosting,
+        rarefind.streams,
         rarefind.conditions,
         rarefind.auto,
     )

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,8 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
 import rarefind
+from rarefind._core.saved import saved as registered
+from rarefind.data import read_table
 from rarefind.metrics import AlertsAtMost, FBeta
 from rarefind.neighbors import GammaKNNClassifier
 from rarefind.persistence import FORMAT, Unsaved, load, save
@@ -95,6 +98,69 @@ def test_objects_of_others_are_kept_as_text(tmp_path):
         again.set_params(metric="f1").fit(X, Y)
 
 
+OLD = Path(__file__).parent / "files" / "0.1.0"
+OLD_MODELS = sorted(path.stem for path in OLD.glob("*.rarefind"))
+
+
+@pytest.fixture(scope="module")
+def scored_then():
+    return dict(np.load(OLD / "expected.npz"))
+
+
+@pytest.mark.parametrize("name", OLD_MODELS)
+def test_files_of_0_1_0_open_and_score_bit_for_bit_as_then(scored_then, tmp_path, name):
+    model = load(OLD / f"{name}.rarefind")
+    rows = read_table(OLD / "table.csv") if name.startswith("table-") else scored_then["X"]
+    methods = {"priority": "priority", "proba": "predict_proba", "labels": "predict"}
+    found = [key for key in methods if f"{name}|{key}" in scored_then]
+    assert found
+    for key in found:
+        scores = getattr(model, methods[key])(rows)
+        np.testing.assert_array_equal(scores, scored_then[f"{name}|{key}"])
+    save(model, tmp_path / "again")
+    again = getattr(load(tmp_path / "again"), methods[found[0]])(rows)
+    np.testing.assert_array_equal(again, scored_then[f"{name}|{found[0]}"])
+
+
+def test_every_kind_of_estimator_has_a_file_of_0_1_0():
+    kinds = {type(estimator).__name__ for estimator in ESTIMATORS}
+    assert kinds <= {name.partition("-")[0] for name in OLD_MODELS}
+
+
+def test_two_classes_cannot_have_one_tag():
+    with pytest.raises(TypeError, match="share the tag gamma-knn"):
+        registered("gamma-knn")(type("Other", (), {}))
+    with pytest.raises(TypeError, match="older states are upgraded"):
+        registered("something-new", 2)(type("Other", (), {}))
+
+
+def test_a_class_of_a_newer_version_is_refused(saved):
+    def newer(members):
+        members["model.json"] = members["model.json"].replace(b'"version":1', b'"version":99', 1)
+
+    with pytest.raises(ValueError, match=r"gamma-knn of version 99.*Upgrade rarefind"):
+        load(rewritten(saved, newer))
+
+
+def test_only_modules_of_the_library_are_imported(saved):
+    def foreign(members):
+        manifest = json.loads(members["manifest.json"])
+        manifest["modules"] = [
+            "rarefind.cli",
+            "antigravity",
+            "rarefind.neighbors.._gamma",
+            "rarefind",
+        ]
+        members["manifest.json"] = json.dumps(manifest)
+
+    code = (
+        f"import sys, rarefind; rarefind.load({str(rewritten(saved, foreign))!r}); "
+        "print([m for m in ('rarefind.cli', 'antigravity') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 @pytest.fixture
 def saved(tmp_path):
     path = tmp_path / "model.rarefind"
@@ -115,7 +181,7 @@ def test_the_file_says_what_it_was_made_with(saved):
 def test_a_truncated_file_is_refused(saved, share):
     content = saved.read_bytes()
     saved.write_bytes(content[: int(len(content) * share)])
-    with pytest.raises(ValueError, match=r"no rarefind model file|damaged"):
+    with pytest.raises(ValueError, match=r"not a rarefind model file|damaged"):
         load(saved)
 
 
@@ -148,7 +214,7 @@ def test_a_newer_file_is_refused_with_what_to_do(saved):
         manifest["format"], manifest["versions"]["rarefind"] = FORMAT + 1, "9.9"
         members["manifest.json"] = json.dumps(manifest)
 
-    with pytest.raises(ValueError, match=r"format 2, made with rarefind 9\.9.*Upgrade rarefind"):
+    with pytest.raises(ValueError, match=r"format 3, made with rarefind 9\.9.*Upgrade rarefind"):
         load(rewritten(saved, newer))
 
 
@@ -157,14 +223,14 @@ def test_a_newer_file_is_refused_with_what_to_do(saved):
     [
         {"$": "os.system", "state": {}},
         {"$": "Popen", "state": {"args": "true"}},
-        {"$": "GammaKNNClassifier"},
+        {"$": "gamma-knn"},
         {"$array": 99},
         {"$array": "../../etc/passwd"},
         {"$surprise": 1},
         {"$scalar": []},
         5,
-        {"$": "FBeta", "state": {"beta": 2.0}},
-        {"$": "GammaKNNClassifier", "state": {}},
+        {"$": "f-beta", "state": {"beta": 2.0}},
+        {"$": "gamma-knn", "state": {}},
     ],
     ids=str,
 )
@@ -173,7 +239,7 @@ def test_only_whole_models_of_ours_are_made(saved, tree):
         members["model.json"] = json.dumps(tree)
 
     with pytest.raises(
-        ValueError, match=r"no type of a rarefind|whole model|unknown kind|no fitted model"
+        ValueError, match=r"not part of a rarefind|whole model|unknown kind|not hold a fitted"
     ):
         load(rewritten(saved, other))
 
@@ -201,7 +267,7 @@ def test_trees_that_lead_nowhere_are_refused(tmp_path, part, column, value):
 
 def test_foreign_and_missing_files_are_refused(tmp_path):
     (tmp_path / "other").write_text("hello")
-    with pytest.raises(ValueError, match="other is no rarefind model file"):
+    with pytest.raises(ValueError, match="other is not a rarefind model file"):
         load(tmp_path / "other")
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "nothing")
@@ -210,7 +276,7 @@ def test_foreign_and_missing_files_are_refused(tmp_path):
 def test_only_fitted_models_of_ours_are_saved(tmp_path):
     with pytest.raises(ValueError, match="not fitted: fit it before"):
         save(GammaKNNClassifier(), tmp_path / "m")
-    with pytest.raises(ValueError, match="LogisticRegression is no rarefind model"):
+    with pytest.raises(ValueError, match="LogisticRegression is not a rarefind model"):
         save(LogisticRegression().fit(X, Y), tmp_path / "m")
     assert list(tmp_path.iterdir()) == []
 

@@ -12,14 +12,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rarefind._core.checks import feature_names, refuse_missing
+from rarefind._core.checks import check_finite, feature_names
 from rarefind._core.labels import choose_positive
 from rarefind._core.sklearn_compat import CallbackSupportMixin
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Label, Table
 from rarefind.rules import Condition, Reason
 from rarefind.selection.calibration import Reference
 
-__all__ = ["RareClassifier", "as_reasons"]
+__all__ = ["RareClassifier"]
 
 # Columns that a reason names.
 _CONDITIONS_SHOWN = 5
@@ -46,7 +46,7 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     #: Whether ``fit`` also takes more than two classes.
     _many_classes = False
     #: Whether rows may have holes (NaN).
-    _takes_holes = False
+    _allows_missing = False
     #: Whether ``_priority`` is faster, and the same, where each column is in one piece of memory.
     _reads_columns = False
 
@@ -161,7 +161,7 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         X, labels = validate_data(
             self, X, y, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2
         )
-        refuse_missing(self, X, self._takes_holes)
+        check_finite(self, X, self._allows_missing)
         return X, np.asarray(labels)
 
     def _labels(self, X: Floats) -> Array:
@@ -183,7 +183,7 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         if not self._is_plain(X):
             X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
-        refuse_missing(self, X, self._takes_holes)
+        check_finite(self, X, self._allows_missing)
         return X
 
     def _is_plain(self, X: Any) -> bool:
@@ -203,7 +203,7 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = self._many_classes
-        tags.input_tags.allow_nan = self._takes_holes
+        tags.input_tags.allow_nan = self._allows_missing
         return tags
 
 

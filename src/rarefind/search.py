@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from functools import partial
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -11,6 +12,7 @@ from sklearn import config_context
 from sklearn.neighbors import NearestNeighbors
 
 from rarefind._core.pairs import embed, nearest_on_all_cores, squared_distances
+from rarefind._core.saved import saved
 from rarefind._core.threads import threads_limited
 from rarefind._core.types import Array, Bools, Floats, Ints
 
@@ -25,6 +27,7 @@ _CHECKED = partial(config_context, assume_finite=True, skip_parameter_validation
 _BLOCK_ROWS, _BLOCK_CELLS = 8192, 2**24
 
 
+@saved("neighbor-search")
 class NeighborSearch:
     """Exact nearest neighbours among fixed points.
 
@@ -83,6 +86,16 @@ class NeighborSearch:
         self._index: NearestNeighbors | None = None
         if distance != "precomputed" and self.size:
             self._build()
+
+    def get_state(self) -> dict[str, Any]:
+        """What a model file keeps: the index is built again."""
+        names = ("points", "distance", "p", "components", "n_jobs")
+        return {name: getattr(self, name) for name in names}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> NeighborSearch:
+        """Make it again from what a file kept."""
+        return cls(**state)
 
     def query(self, rows: Array, k: int, exclude: Ints | None = None) -> tuple[Floats, Ints]:
         """Find the ``k`` nearest points of each row.

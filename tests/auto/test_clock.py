@@ -6,9 +6,9 @@ import pytest
 
 from rarefind._core.deadline import (
     OutOfTimeError,
+    check_time_left,
     deadline,
     making_do,
-    refuse_after,
     seconds_of,
     soft_deadline,
     until,
@@ -59,9 +59,9 @@ def test_the_earlier_of_two_moments_holds():
     assert deadline() == math.inf
     with until(now + 5), until(now + 9):
         assert deadline() == now + 5
-        refuse_after(deadline())
+        check_time_left(deadline())
     with pytest.raises(OutOfTimeError):
-        refuse_after(now - 1)
+        check_time_left(now - 1)
     assert deadline() == math.inf
 
 

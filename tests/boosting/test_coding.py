@@ -191,10 +191,10 @@ def test_more_threads_make_the_same_codes():
 def test_what_was_learned_is_not_refused(table, max_bins):
     X, positive, is_set = table
     coding = Coding.learn(X, positive, is_set, max_bins, 1)
-    coding.refuse_malformed(is_set.size)
+    coding.check_state(is_set.size)
     for wrong in (is_set.size - 1, is_set.size + 1):
         with pytest.raises(ValueError, match="bins of the model are not those of its columns"):
-            coding.refuse_malformed(wrong)
+            coding.check_state(wrong)
 
 
 def learned():
@@ -227,9 +227,9 @@ MALFORMED = {
 
 @pytest.mark.parametrize("change", MALFORMED.values(), ids=MALFORMED)
 def test_what_no_fit_would_make_is_refused(change):
-    learned().refuse_malformed(3)
+    learned().check_state(3)
     with pytest.raises(ValueError, match="bins of the model are not those of its columns"):
-        change(learned()).refuse_malformed(3)
+        change(learned()).check_state(3)
 
 
 def table_on_cuts(n, cuts, seed):

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import rarefind
-from rarefind import persistence
 from rarefind.boosting import NLBClassifier, SGBAPClassifier
 from rarefind.boosting._trees import Trees
+from rarefind.persistence import read_manifest
 
 QUICK = {"n_estimators": 4, "threshold": None, "early_stopping_rounds": None, "random_state": 0}
 FEW = {"n_estimators": 3, "random_state": 0}
@@ -90,9 +90,9 @@ def test_trees_deeper_than_any_fit_makes_are_refused(rows, depth, refused):
     trees = Trees(np.frombuffer(json.dumps(whole, separators=(",", ":")).encode(), np.uint8))
     if refused:
         with pytest.raises(ValueError, match="not as XGBoost writes them"):
-            trees.refuse_malformed(3)
+            trees.check_state(3)
     else:
-        trees.refuse_malformed(3)
+        trees.check_state(3)
 
 
 @pytest.mark.parametrize("part", ["inner", "outer", "start", "scale"])
@@ -117,8 +117,8 @@ def test_weights_that_are_not_those_of_the_learners_are_refused(rows, part, how,
 
 def test_the_file_says_which_xgboost_made_it(rows, tmp_path):
     X, y = rows
-    manifest = persistence._manifest(SGBAPClassifier(**QUICK).fit(X, y))
-    assert "xgboost" in manifest["versions"]
+    rarefind.save(SGBAPClassifier(**QUICK).fit(X, y), tmp_path / "model")
+    assert "xgboost" in read_manifest(tmp_path / "model")["versions"]
 
 
 def test_bins_ask_for_no_more_threads_than_the_model(rows):

@@ -63,7 +63,7 @@ every_booster = pytest.mark.parametrize("how", GROWN.values(), ids=GROWN)
 
 @every_booster
 def test_what_xgboost_writes_is_not_refused(how):
-    Trees.of(boosted(**how)).refuse_malformed(3)
+    Trees.of(boosted(**how)).check_state(3)
 
 
 def test_these_boosters_are_what_their_names_say():
@@ -149,12 +149,12 @@ def leaf_node(tree):
 
 def refuse(learner):
     with pytest.raises(ValueError, match=REFUSED) as caught:
-        written(learner).refuse_malformed(3)
+        written(learner).check_state(3)
     assert str(caught.value) == REFUSED
 
 
 def test_what_is_written_again_is_not_refused(learner):
-    written(learner).refuse_malformed(3)
+    written(learner).check_state(3)
 
 
 ARRAYS = [
@@ -296,7 +296,7 @@ def test_a_model_of_something_else_is_refused(learner, name, value):
 @pytest.mark.parametrize("n_features", [0, 1, 2, 4, 100])
 def test_trees_of_another_table_are_refused(grown, n_features):
     with pytest.raises(ValueError, match=REFUSED):
-        grown.refuse_malformed(n_features)
+        grown.check_state(n_features)
 
 
 @pytest.mark.parametrize(
@@ -393,14 +393,14 @@ DEEP = b'{"learner": ' + b"[" * 200_000 + b"]" * 200_000 + b"}"
 )
 def test_what_is_no_model_is_refused(text):
     with pytest.raises(ValueError, match=REFUSED):
-        as_text(text).refuse_malformed(3)
+        as_text(text).check_state(3)
 
 
 def test_a_model_that_was_cut_off_is_refused(grown):
     text = grown.text.tobytes()
     for end in (1, 10, len(text) // 2, len(text) - 1):
         with pytest.raises(ValueError, match=REFUSED):
-            as_text(text[:end]).refuse_malformed(3)
+            as_text(text[:end]).check_state(3)
 
 
 def test_a_name_that_xgboost_would_read_in_another_way_is_refused(grown):
@@ -409,7 +409,7 @@ def test_a_name_that_xgboost_would_read_in_another_way_is_refused(grown):
     wrong = '"left_children":[1000000],"left_childre\\u006e":'
     assert '"left_children":' in text
     with pytest.raises(ValueError, match=REFUSED):
-        as_text(text.replace('"left_children":', wrong, 1).encode()).refuse_malformed(3)
+        as_text(text.replace('"left_children":', wrong, 1).encode()).check_state(3)
 
 
 @pytest.mark.parametrize(
@@ -427,13 +427,13 @@ def test_a_name_that_xgboost_would_read_in_another_way_is_refused(grown):
 def test_what_only_python_takes_for_json_is_refused(grown, write):
     """XGBoost 2.1 takes what does not begin with a brace for its old binary form."""
     with pytest.raises(ValueError, match=REFUSED):
-        as_text(write(grown.text.tobytes())).refuse_malformed(3)
+        as_text(write(grown.text.tobytes())).check_state(3)
 
 
 def test_the_binary_form_is_refused():
     text = bytes(boosted().save_raw("ubj"))
     with pytest.raises(ValueError, match=REFUSED):
-        as_text(text).refuse_malformed(3)
+        as_text(text).check_state(3)
 
 
 TEXT = Trees.of(boosted(levels=True)).text.tobytes()
@@ -452,6 +452,6 @@ def test_whatever_stands_in_the_file_the_answer_is_one_sentence(data):
     junk = st.sampled_from([None, True, -1, 0, 2**70, 1e300, float("nan"), "", "x", [], [[]], {}])
     place[keys[-1]] = data.draw(junk)
     try:
-        as_text(json.dumps(model).encode()).refuse_malformed(3)
+        as_text(json.dumps(model).encode()).check_state(3)
     except ValueError as error:
         assert str(error) == REFUSED  # noqa: PT017

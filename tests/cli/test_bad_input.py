@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import rarefind.persistence
 from rarefind import save
 from rarefind.neighbors import GammaKNNClassifier
 
+MARK = b"rarefind\n"
 FIT = ("--target", "false", "--budget", "20", "--model", "gamma-knn")
 
 
@@ -127,12 +127,12 @@ def _other(path):
 
 def _forbidden(path):
     content = path.read_bytes()
-    _resealed(path, content.replace(b"GammaKNNClassifier", b"SubprocessPopenABC"))
+    _resealed(path, content.replace(b'"gamma-knn"', b'"os.system"'))
 
 
 def _newer(path):
     content = path.read_bytes()
-    _resealed(path, content.replace(b'"format":1', b'"format":9'))
+    _resealed(path, content.replace(b'"format":2', b'"format":9'))
 
 
 def _resealed(path, content):
@@ -141,7 +141,7 @@ def _resealed(path, content):
     import io
     import zipfile
 
-    start = len(rarefind.persistence._MARK) + rarefind.persistence._DIGEST
+    start = len(MARK) + 32
     body = content[start:]
     packed = io.BytesIO()
     # Sums of the parts are written anew.
@@ -153,15 +153,15 @@ def _resealed(path, content):
         crc.writestr(zipfile.ZipInfo(member.filename), body[first : first + member.file_size])
     crc.close()
     body = packed.getvalue()
-    path.write_bytes(rarefind.persistence._MARK + hashlib.sha256(body).digest() + body)
+    path.write_bytes(MARK + hashlib.sha256(body).digest() + body)
 
 
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
         (_cut, "is damaged: it is cut short or was changed"),
-        (_other, "is no rarefind model file"),
-        (_forbidden, "names 'SubprocessPopenABC', which is no type of a rarefind model"),
+        (_other, "is not a rarefind model file"),
+        (_forbidden, "names 'os.system', which is not part of a rarefind model"),
         (_newer, "has format 9"),
     ],
 )

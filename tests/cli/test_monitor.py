@@ -155,7 +155,7 @@ def test_bad_files_end_with_one_line(refused, tmp_path, folder):
     (tmp_path / "table.xyz").write_text("a")
     assert "There is no file none.rarefind" in refused("none.rarefind", "new.csv")
     assert "There is no file none.csv" in refused("model.rarefind", "none.csv")
-    assert "is no rarefind model file" in refused("new.csv", "new.csv")
+    assert "is not a rarefind model file" in refused("new.csv", "new.csv")
     assert "is a folder" in refused("model.rarefind", tmp_path)
     assert "is empty" in refused("model.rarefind", tmp_path / "empty.csv")
     assert "of no known kind" in refused("model.rarefind", tmp_path / "table.xyz")

@@ -72,7 +72,7 @@ def in_process(monkeypatch, *arguments):
     return 0
 
 
-def refuse_wrong_numbers(page, figures):
+def check_numbers(page, figures):
     for key, value, text in page.numbers:
         assert json.loads(value) == looked_up(figures, key), key
         assert tells(text, looked_up(figures, key)), (key, text, value)
@@ -84,7 +84,7 @@ def test_the_numbers_on_the_page_are_those_for_machines(models, folder, name):
     evidence = evidence_of(models[name], table)
     text, figures = made(models[name], folder / "later.csv", evidence, StandInReference(), top=7)
     page = Page(text)
-    refuse_wrong_numbers(page, figures)
+    check_numbers(page, figures)
     keys = [key for key, _, _ in page.numbers]
     for part in ("bought", "on_file", "held_out_over_time", "file_over_time", "drift", "cases"):
         assert any(key.startswith(part) for key in keys), part
@@ -96,11 +96,11 @@ def test_the_numbers_on_the_page_are_those_for_machines(models, folder, name):
     inside = text.split('id="figures">')[1].split("</script>")[0]
     assert json.loads(inside) == json.loads(json.dumps(figures))
 
-    refuse_markup_of_strangers(page)
+    check_no_foreign_markup(page)
     assert any(LEVEL in json.dumps(case) for case in figures["cases"]) or name == "metaap"
 
 
-def refuse_markup_of_strangers(page):
+def check_no_foreign_markup(page):
     assert [tag for tag, _ in page.tags].count("script") == 1, "the block of figures"
     assert all("onerror" not in attributes for _, attributes in page.tags)
     assert all(a["src"].startswith("data:") and a["alt"] for tag, a in page.tags if tag == "img")
@@ -140,7 +140,7 @@ def test_rows_without_a_label_are_not_counted(models, folder):
     assert figures["on_file"]["checks"] == known[first].sum()
     assert figures["on_file"]["unknown_checks"] == 30 - known[first].sum() > 0
     assert "only these are counted here" in text
-    refuse_wrong_numbers(Page(text), figures)
+    check_numbers(Page(text), figures)
 
 
 def test_without_labels_and_evidence_it_says_that_nothing_is_known(models, folder):
@@ -150,7 +150,7 @@ def test_without_labels_and_evidence_it_says_that_nothing_is_known(models, folde
     assert "carries no rows held out at its fit" in text
     assert "saved by an older version" in text
     assert "above_threshold" in figures["file_over_time"]["periods"][0]
-    refuse_wrong_numbers(Page(text), figures)
+    check_numbers(Page(text), figures)
 
 
 def test_the_training_file_is_known_again(models, folder):
@@ -206,7 +206,7 @@ def test_a_profile_is_asked_for_and_shown(models, folder, monkeypatch):
     assert figures["profile"]["leaks"] == [{"column": COLUMN, "average_precision": 0.987}]
     assert "fit again with it kept out" in text
     assert "one value" in text
-    refuse_wrong_numbers(Page(text), figures)
+    check_numbers(Page(text), figures)
     made(models["sgbap"], folder / "unlabelled.csv")
     assert asked["target"] is None
 
@@ -287,7 +287,7 @@ def test_the_command_writes_the_page_and_prints_the_figures(models, folder):
     figures = json.loads(result.stdout)
     text = page.read_text(encoding="utf-8")
     assert [p.name for p in page.parent.iterdir()] == ["page.html"]
-    refuse_wrong_numbers(Page(text), figures)
+    check_numbers(Page(text), figures)
     assert figures["budget"]["checks"] == 9
     assert figures["card"]["versions"]["rarefind"] == rarefind.__version__
     assert len(figures["model"]["sha256"]) == 64
@@ -301,7 +301,7 @@ def test_the_command_writes_the_page_and_prints_the_figures(models, folder):
         ("none.rarefind", "later.csv", [], "There is no file"),
         ("model.rarefind", "none.csv", [], "There is no file"),
         ("model.rarefind", ".", [], "is a folder"),
-        ("text.rarefind", "later.csv", [], "is no rarefind model file"),
+        ("text.rarefind", "later.csv", [], "is not a rarefind model file"),
         ("bare.rarefind", "later.csv", [], "without its table's columns"),
         ("model.rarefind", "text.rarefind", [], "is of no known kind"),
         ("model.rarefind", "without.csv", [], "amount"),

@@ -282,7 +282,7 @@ def test_the_matrix_is_what_the_tests_say(found, points, times):
         for c, branch in enumerate(found):
             assert held[i, c] == all(test.holds(point[j]) for j, test in branch.items())
     assert tests.branches() == found
-    tests.refuse_malformed(3)
+    tests.check_state(3)
 
 
 def test_arrays_that_do_not_fit_together_are_refused():
@@ -296,7 +296,7 @@ def test_arrays_that_do_not_fit_together_are_refused():
         tests._replace(start=np.array([0, 2, 1], dtype=np.int32)),
     ):
         with pytest.raises(ValueError, match="do not fit together"):
-            broken.refuse_malformed(2)
+            broken.check_state(2)
 
 
 def test_json_of_a_booster_has_what_is_read():

@@ -7,8 +7,8 @@ import pandas as pd
 
 from rarefind._core.progress import progress_bar, watched
 from rarefind.boosting import SGBAPClassifier
-from rarefind.cli._steps import _Step, followed
-from rarefind.data.read import about_rows
+from rarefind.cli._steps import _Step
+from rarefind.data.read import about_rows, followed
 
 
 def test_a_listener_is_told_of_the_outermost_work_only():

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rarefind.rules import Rule, RuleError
-from rarefind.rules._parse import DEEPEST, parse, refuse_large
+from rarefind.rules._parse import DEEPEST, check_size, parse
 from rarefind.rules.syntax import (
     WORDS,
     And,
@@ -308,4 +308,4 @@ def test_trees_made_by_hand_are_bounded_too():
     for _ in range(DEEPEST):
         tree = Not(tree)
     with pytest.raises(RuleError, match="nested"):
-        refuse_large(tree)
+        check_size(tree)

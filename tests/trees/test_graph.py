@@ -6,7 +6,7 @@ from trees.naive import path, random_rows, tables
 
 from rarefind.trees._columns import read_columns
 from rarefind.trees._meta import Plan, grow_meta_tree
-from rarefind.trees.graph import Conditions, MetaTree, OuterNodes, refuse_malformed
+from rarefind.trees.graph import Conditions, MetaTree, OuterNodes, check_state
 
 
 def handmade():
@@ -153,9 +153,9 @@ def test_new_levels_go_with_at_least_half_of_the_weight(model, seed):
 
 def test_a_tree_without_room_for_new_levels_is_refused():
     tree = handmade()
-    refuse_malformed(tree, 2)
+    check_state(tree, 2)
     with pytest.raises(ValueError, match="malformed"):
-        refuse_malformed(tree._replace(sets=tree.sets[:, :-1]), 2)
+        check_state(tree._replace(sets=tree.sets[:, :-1]), 2)
 
 
 @given(grown(), st.integers(0, 99))

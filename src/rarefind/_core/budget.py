@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-__all__ = ["PERIODS", "budget_share", "refuse_period"]
+__all__ = ["PERIODS", "budget_share", "check_period"]
 
 #: Periods that a budget can be spent in, and what pandas calls them.
 PERIODS = {"hour": "h", "day": "D", "week": "W", "month": "M"}
@@ -31,7 +31,7 @@ def budget_share(k: int | float | str) -> float | None:
     raise ValueError(f"A budget is a number of checks (200) or a share (0.5% or 0.005), not {k!r}.")
 
 
-def refuse_period(per: str | None, time: Any) -> None:
+def check_period(per: str | None, time: Any) -> None:
     """Refuse a period that there is not, or that needs a time."""
     if per is not None and per not in PERIODS:
         raise ValueError(f"A period is one of {', '.join(PERIODS)}, not {per!r}.")

@@ -20,7 +20,7 @@ def feature_names(estimator: Any) -> list[str]:
     return list(map(str, names))
 
 
-def refuse_missing(estimator: Any, X: Floats, allow_nan: bool = False) -> None:
+def check_finite(estimator: Any, X: Floats, allow_nan: bool = False) -> None:
     """Name the first column with a value that is no number."""
     bad = np.isinf(X) if allow_nan else ~np.isfinite(X)
     if not bad.any():
@@ -70,7 +70,7 @@ def level_columns(categorical: Any, names: list[str]) -> Bools:
     return is_set
 
 
-def refuse_lost_classes(codes: Array, used: Bools, n_classes: int) -> None:
+def check_classes_left(codes: Array, used: Bools, n_classes: int) -> None:
     """Refuse weights that leave a class without rows."""
     if np.unique(codes[used]).size < n_classes:
         raise ValueError(

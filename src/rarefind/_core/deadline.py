@@ -13,9 +13,9 @@ from typing import Any
 
 __all__ = [
     "OutOfTimeError",
+    "check_time_left",
     "deadline",
     "making_do",
-    "refuse_after",
     "seconds_of",
     "soft_deadline",
     "until",
@@ -75,7 +75,7 @@ def soft_deadline() -> float:
     return now + share * (end - now) if end < math.inf and share < 1 else math.inf
 
 
-def refuse_after(moment: float) -> None:
+def check_time_left(moment: float) -> None:
     """Give up if the moment is over."""
     if time.monotonic() > moment:
         raise OutOfTimeError

@@ -11,7 +11,7 @@ from sklearn import model_selection
 from sklearn.metrics import _scorer
 from sklearn.utils._param_validation import StrOptions
 
-from rarefind._core.deadline import deadline, refuse_after
+from rarefind._core.deadline import check_time_left, deadline
 from rarefind._core.progress import progress_bar
 
 __all__ = ["CallbackSupportMixin", "register_scorer", "report_progress", "with_callbacks"]
@@ -77,7 +77,7 @@ def report_progress(
         context.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
 
     def step() -> None:
-        refuse_after(end)
+        check_time_left(end)
         if context is not None:
             inner = context.subcontext(task_name=task)
             inner.call_on_fit_task_begin(estimator=estimator)

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rarefind._core.checks import level_columns
 from rarefind._core.deadline import seconds_of
+from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import report_progress, with_callbacks
 from rarefind._core.types import ArrayLike, Floats, Label, Table
 from rarefind.auto._candidates import CANDIDATE_NAMES, candidate_estimators, makes_do, stops_quickly
@@ -37,6 +38,7 @@ from rarefind.selection.thresholds import metric_of_counts
 _FEWEST = 3
 
 
+@saved("auto")
 class AutoClassifier(RareClassifier):
     """The best of rarefind's estimators, and of plain XGBoost, for a budget and a time limit.
 
@@ -127,7 +129,7 @@ class AutoClassifier(RareClassifier):
     0.65
     """
 
-    _takes_holes = True
+    _allows_missing = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "budget": [Real, str],
         "time_limit": [Real, str, None],
@@ -211,7 +213,7 @@ class AutoClassifier(RareClassifier):
         X, codes = self._start_fit(X, y, self.pos_label)
         check_consistent_length(X, groups)
         positive = self._is_positive(codes)
-        self._refuse_too_few(int(positive.sum()), int((~positive).sum()))
+        self._check_enough(int(positive.sum()), int((~positive).sum()))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         grouped = None if groups is None else np.asarray(groups)
         known = Known(X, positive, grouped, checked_times(times, codes.size))
@@ -237,7 +239,7 @@ class AutoClassifier(RareClassifier):
             self._keep(search, choice, settle(search, choice, metric, self.threshold))
         return self
 
-    def _refuse_too_few(self, positives: int, negatives: int) -> None:
+    def _check_enough(self, positives: int, negatives: int) -> None:
         if min(positives, negatives) < _FEWEST:
             raise ValueError(
                 f"There are {positives} positives and {negatives} negatives: to choose among "
@@ -251,7 +253,7 @@ class AutoClassifier(RareClassifier):
         if isinstance(self.candidates, Mapping):
             given = {str(name): clone(e) for name, e in self.candidates.items()}
             for name, estimator in given.items():
-                _refuse_foreign(name, estimator)
+                _check_ours(name, estimator)
                 known = estimator.get_params(deep=False)
                 if known.get("random_state", 0) is None:
                     estimator.set_params(random_state=seed)
@@ -362,7 +364,7 @@ def _known_names(candidates: Any) -> Sequence[str]:
     return names
 
 
-def _refuse_foreign(name: str, estimator: Any) -> None:
+def _check_ours(name: str, estimator: Any) -> None:
     if not isinstance(estimator, RareClassifier) or getattr(estimator, "_reads_tables", False):
         raise ValueError(
             f"The candidate {name!r} is a {type(estimator).__name__}: candidates are estimators of "

@@ -10,6 +10,7 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from rarefind._core.saved import saved
 from rarefind._core.types import Bools, Floats, Ints
 from rarefind.auto._preparation import Preparation
 from rarefind.auto._rows import Known
@@ -21,6 +22,7 @@ _LEAST_SPREAD = 1e-3
 _CONDITIONS_SHOWN = 5
 
 
+@saved("rank-scale")
 class RankScale(NamedTuple):
     """The share of held-out rows below a score: rises wherever the score does.
 
@@ -55,6 +57,7 @@ class RankScale(NamedTuple):
         return np.where(over > 0, 1 - (1 - self.rank[-1]) / (1 + over), rank)
 
 
+@saved("auto-member")
 class Member(NamedTuple):
     """A fitted model, the rows it was fitted to, and how its score becomes a rank."""
 

@@ -8,6 +8,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from rarefind._core.saved import saved
 from rarefind._core.types import Bools, Floats, Ints
 from rarefind.rules import Condition
 from rarefind.rules.reasons import short
@@ -19,6 +20,7 @@ _MOST_LEVELS = 30
 _NUMBER, _HOLE, _LEVEL = 0, 1, 2
 
 
+@saved("auto-preparation")
 class Preparation(NamedTuple):
     """Numbers scaled, holes filled and marked, levels a column each; one entry a new column."""
 

@@ -16,12 +16,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rarefind._core.checks import (
+    check_classes_left,
+    check_finite,
     level_columns,
-    refuse_lost_classes,
-    refuse_missing,
     training_weights,
 )
-from rarefind._core.deadline import deadline, refuse_after, soft_deadline
+from rarefind._core.deadline import check_time_left, deadline, soft_deadline
 from rarefind._core.sklearn_compat import report_progress, with_callbacks
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.base import RareClassifier, as_reasons
@@ -105,7 +105,7 @@ class BoostingClassifier(RareClassifier):
     rows.
     """
 
-    _takes_holes = True
+    _allows_missing = True
     #: Parameters that all of them have.
     _shared_constraints: ClassVar[dict[str, Any]] = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
@@ -196,7 +196,7 @@ class BoostingClassifier(RareClassifier):
         check_consistent_length(X, groups)
         weight = training_weights(X, codes, sample_weight, None)
         used = weight > 0
-        refuse_lost_classes(codes, used, self.classes_.size)
+        check_classes_left(codes, used, self.classes_.size)
         if not used.all():
             X, codes, weight = X[used], codes[used], weight[used]
         rows = self._rows(X, codes, weight)
@@ -270,7 +270,7 @@ class BoostingClassifier(RareClassifier):
         if not isinstance(eval_set, tuple) or len(eval_set) not in (2, 3):
             raise ValueError("eval_set is one tuple (X, y) or (X, y, sample_weight).")
         X = validate_data(self, eval_set[0], reset=False, dtype=np.float64, ensure_all_finite=False)
-        refuse_missing(self, X, self._takes_holes)
+        check_finite(self, X, self._allows_missing)
         labels = column_or_1d(eval_set[1])
         check_consistent_length(X, labels)
         place = {label: code for code, label in enumerate(self.classes_.tolist())}
@@ -311,7 +311,7 @@ class BoostingClassifier(RareClassifier):
 
         These come without their columns, which are coded for the model once, and let go.
         """
-        refuse_after(deadline())  # to cut columns into bins takes as long as many rounds
+        check_time_left(deadline())  # to cut columns into bins takes as long as many rounds
         own = rows if part.train is None else rows.take(part.train).levelled()
         judges = part.held if isinstance(part.held, Rows) else rows.take(part.held)
         model = self._grow(own, judges.X, seed)
@@ -360,10 +360,10 @@ class BoostingClassifier(RareClassifier):
         found = np.array([gains.get(f"f{j}", 0.0) for j in range(n_columns)], dtype=float)
         return np.asarray(found / (found.sum() or 1.0))
 
-    def _refuse_malformed(self) -> None:
+    def _check_state(self) -> None:
         """Refuse what a file holds that no fit would make."""
-        self._trees.refuse_malformed(self.n_features_in_)
-        self._coding.refuse_malformed(self.n_features_in_)
+        self._trees.check_state(self.n_features_in_)
+        self._coding.check_state(self.n_features_in_)
 
     def _probability(self, X: Floats) -> Floats:
         score = self._priority(X)

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from rarefind._core.saved import saved
 from rarefind._core.types import Array, Bools, Floats
 from rarefind.data import PositiveAwareBinner
 from rarefind.rules.branches import least_rounding_to
@@ -16,6 +17,7 @@ SCORED = 16_384
 _LARGEST = float(np.finfo(np.float32).max)
 
 
+@saved("coding")
 class Coding(NamedTuple):
     """How the columns of a table become the numbers that trees split on.
 
@@ -64,7 +66,7 @@ class Coding(NamedTuple):
             codes[:, j] = _places(X[:, j], levels)
         return codes
 
-    def refuse_malformed(self, n_features: int) -> None:
+    def check_state(self, n_features: int) -> None:
         """Refuse what a file holds that no fit would make."""
         numbers = int((~self.is_set).sum())
         if (

@@ -12,6 +12,7 @@ import xgboost
 from scipy.special import expit
 
 from rarefind._core.kernels import kernel
+from rarefind._core.saved import saved
 from rarefind._core.types import Array, Bools, Floats, Ints
 from rarefind.boosting._base import Rows
 from rarefind.boosting._coding import Coding
@@ -37,6 +38,7 @@ _MOST_ROUNDS, _LOOK_EVERY, _PATIENCE = 100, 5, 10
 _FEWEST_TO_SPLIT, _ENOUGH_POSITIVES = 4, 100
 
 
+@saved("projection")
 class Projection(NamedTuple):
     """The columns that trees split on: some of the table's own, and sums of others."""
 
@@ -91,7 +93,7 @@ class Projection(NamedTuple):
         _share_out(X, own, self.loadings, self.standardised(), self.fill, self.mean, out)
         return out
 
-    def refuse_malformed(self, d: int) -> None:
+    def check_state(self, d: int) -> None:
         """Refuse what a file holds that no fit would make."""
         columns, loadings = self.columns, self.loadings
         sound = (

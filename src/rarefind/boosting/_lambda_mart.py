@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from rarefind._core.saved import saved
 from rarefind.boosting._base import Rows
 from rarefind.boosting._run import Derivatives
 from rarefind.boosting._xgboost import BoostedTreesClassifier
@@ -14,6 +15,7 @@ from rarefind.boosting._xgboost import BoostedTreesClassifier
 _FEWEST, _MOST = 32, 100
 
 
+@saved("lambda-mart")
 class LambdaMARTClassifier(BoostedTreesClassifier):
     """LambdaMART for average precision (XGBoost's ``rank:map``), a baseline.
 

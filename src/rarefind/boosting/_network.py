@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import expit, log_softmax, softmax
 
 from rarefind._core.kernels import kernel
+from rarefind._core.saved import saved
 from rarefind._core.types import Array, Floats
 
 # The part of the mean curvature that is added to every one: where gates are shut there is none.
@@ -23,6 +24,7 @@ _LONGEST_STEP = 1.0
 _HALVINGS = 5
 
 
+@saved("nlb-network")
 class Network(NamedTuple):
     """The weights: a row of ``inner`` a learner, a row of ``outer`` a representation."""
 

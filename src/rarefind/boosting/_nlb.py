@@ -11,6 +11,7 @@ from joblib import effective_n_jobs
 from scipy.special import softmax
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from rarefind._core.saved import saved
 from rarefind._core.types import Array, Floats, Label
 from rarefind.boosting._base import BoostingClassifier, Rows
 from rarefind.boosting._coding import Coding
@@ -22,6 +23,7 @@ from rarefind.boosting._trees import Trees
 _FARTHEST = 20.0
 
 
+@saved("nlb")
 class NLBClassifier(BoostingClassifier):
     """Non-linear boosting: the same trees joined in several latent spaces, then through ReLUs.
 
@@ -253,8 +255,8 @@ class NLBClassifier(BoostingClassifier):
         else:
             self.threshold_, self.value_ = np.nan, np.nan
 
-    def _refuse_malformed(self) -> None:
-        super()._refuse_malformed()
+    def _check_state(self) -> None:
+        super()._check_state()
         scores = 1 if self.classes_.size == 2 else self.classes_.size
         learners = len(self._trees.leaf_values())
         inner, outer, start = self._network

@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from rarefind._core.checks import level_columns
+from rarefind._core.saved import saved
 from rarefind._core.threads import threads_limited
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label
 from rarefind.boosting._base import Part, Rows
@@ -40,6 +41,7 @@ _LOADINGS = (0.05, 0.4)
 _DOMINANT = 0.95
 
 
+@saved("projection-boosting")
 class ProjectionBoostingClassifier(BoostedTreesClassifier):
     """Gradient boosting on columns and on directions that the boosting itself finds.
 
@@ -420,11 +422,11 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
             [{number[j]: test for j, test in branch.items()} for branch in branches], combinations
         )
 
-    def _refuse_malformed(self) -> None:
+    def _check_state(self) -> None:
         kept = self._projection
-        kept.refuse_malformed(self.n_features_in_)
-        self._trees.refuse_malformed(kept.size)
-        self._coding.refuse_malformed(kept.size)
+        kept.check_state(self.n_features_in_)
+        self._trees.check_state(kept.size)
+        self._coding.check_state(kept.size)
 
 
 def _direction_names(n: int) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rarefind._core.saved import saved
 from rarefind._core.types import Array, Floats
 from rarefind.boosting._base import Rows
 from rarefind.boosting._run import Derivatives
@@ -9,6 +10,7 @@ from rarefind.boosting._surrogates import add_pairwise_exponential
 from rarefind.boosting._xgboost import BoostedTreesClassifier
 
 
+@saved("rank-boost")
 class RankBoostClassifier(BoostedTreesClassifier):
     """RankBoost: every positive above every negative, a baseline.
 

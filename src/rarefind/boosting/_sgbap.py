@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from rarefind._core.kernels import kernel
 from rarefind._core.random import STEP, uniform
+from rarefind._core.saved import saved
 from rarefind._core.types import Array, Bools, Floats, Label
 from rarefind.boosting._base import Rows
 from rarefind.boosting._run import Derivatives
@@ -18,6 +19,7 @@ from rarefind.boosting._surrogates import SURROGATES, add_logistic
 from rarefind.boosting._xgboost import BoostedTreesClassifier
 
 
+@saved("sgbap")
 class SGBAPClassifier(BoostedTreesClassifier):
     """Gradient boosting of a smooth stand-in for average precision, by XGBoost's trees.
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import xgboost
 
+from rarefind._core.saved import saved
 from rarefind._core.types import Array
 from rarefind.boosting._coding import Coding
 from rarefind.boosting._scoring import Scoring
@@ -24,6 +25,7 @@ _MAKING = Lock()
 _MOST_LEVELS = 31
 
 
+@saved("boosted-trees")
 class Trees:
     """A grown booster, kept as XGBoost's own JSON.
 
@@ -39,6 +41,15 @@ class Trees:
     def __init__(self, text: Array) -> None:
         self.text = text
         self._forget()
+
+    def get_state(self) -> dict[str, Any]:
+        """What a model file keeps."""
+        return {"text": self.text}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Trees:
+        """Make it again from what a file kept."""
+        return cls(np.ascontiguousarray(state["text"], np.uint8))
 
     @classmethod
     def of(cls, booster: xgboost.Booster) -> Trees:
@@ -99,7 +110,7 @@ class Trees:
         self._scoring = None
         self._has_scoring = False
 
-    def refuse_malformed(self, n_features: int) -> None:
+    def check_state(self, n_features: int) -> None:
         """Refuse what XGBoost would read beyond its arrays, or for ever: it trusts its files."""
         try:
             text = self.text.tobytes()

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from rarefind._core.budget import refuse_period
+from rarefind._core.budget import check_period
 from rarefind._core.deadline import seconds_of
 from rarefind.cli import _options as options
 from rarefind.cli._inputs import (
     Roles,
+    check_budget,
+    check_model_name,
+    check_picture,
+    check_readable,
     open_labelled,
-    refuse_budget,
-    refuse_picture,
-    refuse_unknown_model,
-    refuse_unreadable,
 )
 from rarefind.cli._options import MODEL_NAMES
-from rarefind.cli._rule_files import read_rules, refuse_output
+from rarefind.cli._rule_files import check_output, read_rules
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,12 +78,12 @@ def compare(
     limit = None if time_limit is None else seconds_of(time_limit)
     names = list(model or [name for name in MODEL_NAMES if name != "auto"])
     for name in names:
-        refuse_unknown_model(name)
-    refuse_output(picture)
-    refuse_picture(picture)
-    refuse_unreadable(data, *([] if rules is None else [rules]))
-    refuse_budget(budget)
-    refuse_period(per, time)
+        check_model_name(name)
+    check_output(picture)
+    check_picture(picture)
+    check_readable(data, *([] if rules is None else [rules]))
+    check_budget(budget)
+    check_period(per, time)
     from rarefind.cli._steps import steps
 
     roles = Roles(target, positive, time, entity, amount, id, list(drop or []))

@@ -24,13 +24,13 @@ def settings(path: Path | None, group: Any) -> dict[str, Any]:
     known = {name: _options(command) for name, command in group.commands.items()}
     common = {key: value for key, value in whole.items() if not isinstance(value, dict)}
     everywhere = {key for options in known.values() for key in options}
-    _refuse_unknown(path, common, everywhere, "")
+    _check_known(path, common, everywhere, "")
     sections = {key: value for key, value in whole.items() if isinstance(value, dict)}
-    _refuse_unknown(path, sections, set(known), "command ")
+    _check_known(path, sections, set(known), "command ")
     found = {}
     for command, options in known.items():
         own = sections.get(command, {})
-        _refuse_unknown(path, own, set(options), f"[{command}] ")
+        _check_known(path, own, set(options), f"[{command}] ")
         said = {**{k: v for k, v in common.items() if k in options}, **own}
         found[command] = {options[key]: _value(value) for key, value in said.items()}
     return found
@@ -56,7 +56,7 @@ def _options(command: Any) -> dict[str, str]:
     }
 
 
-def _refuse_unknown(path: Path, said: dict[str, Any], known: set[str], what: str) -> None:
+def _check_known(path: Path, said: dict[str, Any], known: set[str], what: str) -> None:
     for key in said:
         if key not in known:
             close = get_close_matches(key, sorted(known), n=1)

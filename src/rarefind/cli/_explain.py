@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rarefind.cli import _options as options
-from rarefind.cli._inputs import refuse_overwriting, refuse_picture, refuse_unreadable
-from rarefind.cli._rule_files import refuse_output
+from rarefind.cli._inputs import check_not_overwriting, check_picture, check_readable
+from rarefind.cli._rule_files import check_output
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,10 +39,10 @@ def explain(
     """Say the whole reason of one row, with the known cases it is like."""
     if (id is None) == (row is None):
         raise ValueError("Name one row: by --id, or by --row.")
-    refuse_output(picture)
-    refuse_picture(picture)
-    refuse_unreadable(model, data)
-    refuse_overwriting(picture, model, data)
+    check_output(picture)
+    check_picture(picture)
+    check_readable(model, data)
+    check_not_overwriting(picture, model, data)
     from rarefind.tables import open_model
 
     opened = open_model(model)

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rarefind._core.budget import PERIODS, refuse_period
+from rarefind._core.budget import PERIODS, check_period
 from rarefind._core.deadline import seconds_of
 from rarefind.cli import _options as options
 from rarefind.cli._fit_words import print_fitted
 from rarefind.cli._inputs import (
     Roles,
+    check_budget,
+    check_model_name,
+    check_not_overwriting,
+    check_readable,
     open_labelled,
-    refuse_budget,
-    refuse_overwriting,
-    refuse_unknown_model,
-    refuse_unreadable,
 )
 from rarefind.cli._options import MODEL_NAMES
-from rarefind.cli._rule_files import refuse_output
+from rarefind.cli._rule_files import check_output
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,11 +68,11 @@ def fit(
     """Learn from a file with labels, and say what a budget of checks buys."""
     began = clock.monotonic()
     limit = _limit(model, time_limit, trials)
-    refuse_output(output)
-    refuse_unreadable(data)
-    refuse_overwriting(output, data)
-    refuse_budget(budget)
-    refuse_period(per, time)
+    check_output(output)
+    check_readable(data)
+    check_not_overwriting(output, data)
+    check_budget(budget)
+    check_period(per, time)
     from rarefind.cli._steps import steps
 
     roles = Roles(target, positive, time, entity, amount, id, list(drop or []))
@@ -100,7 +100,7 @@ def fit(
 
 def _limit(model: str, time_limit: str | None, trials: int | None) -> float | None:
     """Seconds to take; None where there is no limit."""
-    refuse_unknown_model(model)
+    check_model_name(model)
     if trials is not None and (model != "auto" or time_limit is not None):
         raise ValueError("The option --trials is for --model auto, instead of --time-limit.")
     if time_limit is not None:

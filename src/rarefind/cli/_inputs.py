@@ -20,7 +20,7 @@ _FEWEST_POSITIVES = 5
 PICTURES = (".svg", ".png", ".pdf")
 
 
-def refuse_unreadable(*paths: Path) -> None:
+def check_readable(*paths: Path) -> None:
     """Refuse files that are not there, empty or kept from us, before anything is imported."""
     for path in paths:
         if path.is_dir():
@@ -32,7 +32,7 @@ def refuse_unreadable(*paths: Path) -> None:
                 raise ValueError(f"{path} is empty.")
 
 
-def refuse_overwriting(output: Path | None, *read: Path) -> None:
+def check_not_overwriting(output: Path | None, *read: Path) -> None:
     """Refuse to write over what is read."""
     for path in read:
         if output is not None and output.resolve() == path.resolve():
@@ -73,8 +73,8 @@ def open_labelled(data: Path, roles: Roles, budget: str, delay: str | None, seed
             f"{data} has {min(found, len(table) - found)} {which} ({roles.target} = {label}): "
             f"learning needs at least {_FEWEST_POSITIVES}."
         )
-    refuse_unknown_columns(table, [roles.time, roles.entity, roles.amount, roles.id, *roles.drop])
-    refuse_budget(budget, len(table))
+    check_columns(table, [roles.time, roles.entity, roles.amount, roles.id, *roles.drop])
+    check_budget(budget, len(table))
     # A table that cannot be used is told before the estimators are imported.
     from rarefind.tables import TableModel
     from rarefind.tables._hold_out import planned
@@ -92,16 +92,16 @@ def open_labelled(data: Path, roles: Roles, budget: str, delay: str | None, seed
     return Opened(table, model, planned(model, table, positive, delay, seed))
 
 
-def refuse_unknown_columns(table: pd.DataFrame, names: Iterable[str | None]) -> None:
+def check_columns(table: pd.DataFrame, names: Iterable[str | None]) -> None:
     """Refuse names of columns that a table has not, with the nearest that it has."""
-    from rarefind.data.target import refuse_unknown
+    from rarefind.data.target import check_column
 
     for name in names:
         if name is not None:
-            refuse_unknown(table, name)
+            check_column(table, name)
 
 
-def refuse_unknown_model(name: str) -> None:
+def check_model_name(name: str) -> None:
     """Refuse a name of no model, with the nearest that there is."""
     if name in MODEL_NAMES:
         return
@@ -112,7 +112,7 @@ def refuse_unknown_model(name: str) -> None:
     raise ValueError(f"There is no model {name!r}: {hint}")
 
 
-def refuse_budget(budget: str, rows: int | None = None) -> None:
+def check_budget(budget: str, rows: int | None = None) -> None:
     """Refuse what is no number of checks, none, or more than there are rows."""
     if budget.strip() in ("0", "0%"):
         raise ValueError("A budget of 0 checks buys nothing: give the checks that you can afford.")
@@ -123,7 +123,7 @@ def refuse_budget(budget: str, rows: int | None = None) -> None:
         )
 
 
-def refuse_picture(path: Path | None) -> None:
+def check_picture(path: Path | None) -> None:
     """Refuse a picture of a kind that is not drawn."""
     if path is not None and path.suffix.lower() not in PICTURES:
         raise ValueError(

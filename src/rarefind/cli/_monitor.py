@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rarefind.cli import _options as options
-from rarefind.cli._inputs import refuse_budget, refuse_unreadable
+from rarefind.cli._inputs import check_budget, check_readable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,9 +53,9 @@ def monitor(
     """
     from rarefind.cli._steps import steps
 
-    refuse_unreadable(model, data)
+    check_readable(model, data)
     if budget is not None:
-        refuse_budget(budget)
+        check_budget(budget)
     from rarefind.tables import monitor as watch
     from rarefind.tables import open_model
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rarefind.cli import _options as options
-from rarefind.cli._inputs import refuse_budget, refuse_overwriting, refuse_unreadable
-from rarefind.cli._rule_files import refuse_output
+from rarefind.cli._inputs import check_budget, check_not_overwriting, check_readable
+from rarefind.cli._rule_files import check_output
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,12 +43,12 @@ def rank(
     verbose: options.Verbose = False,
 ) -> None:
     """List the rows of a file to check first, with score, chance and reason."""
-    refuse_output(output)
+    check_output(output)
     if output is not None and output.suffix.lower() not in _KINDS:
         raise ValueError(f"{output} should end in {', '.join(_KINDS)}: lists are of these kinds.")
-    refuse_unreadable(model, data)
-    refuse_overwriting(output, model, data)
-    refuse_budget(budget)
+    check_readable(model, data)
+    check_not_overwriting(output, model, data)
+    check_budget(budget)
     from rarefind.tables import open_model
 
     opened = open_model(model)

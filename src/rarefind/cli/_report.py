@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from rarefind.cli import _options as options
-from rarefind.cli._inputs import refuse_budget, refuse_overwriting, refuse_unreadable
-from rarefind.cli._rule_files import refuse_output, write_text
+from rarefind.cli._inputs import check_budget, check_not_overwriting, check_readable
+from rarefind.cli._rule_files import check_output, write_text
 
 
 def report(
@@ -40,11 +40,11 @@ def report(
     The page needs no network to open. Where the file has the target, what the list finds in it is
     measured as well.
     """
-    refuse_output(output)
-    refuse_unreadable(model, data)
-    refuse_overwriting(output, model, data)
+    check_output(output)
+    check_readable(model, data)
+    check_not_overwriting(output, model, data)
     if budget is not None:
-        refuse_budget(budget)
+        check_budget(budget)
     from rarefind.cli._steps import steps
     from rarefind.report._make import make_report
 

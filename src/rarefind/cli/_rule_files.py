@@ -95,19 +95,19 @@ def _misfits(rules: Iterable[Rule], table: pd.DataFrame) -> list[str]:
     mistakes = []
     for rule in rules:
         try:
-            _refuse_misfit(rule, table)
+            _check_rule_fits(rule, table)
         except ValueError as error:
             mistakes.append(f"Rule {rule.name!r}: {error}")
     return mistakes
 
 
-def _refuse_misfit(rule: Rule, table: pd.DataFrame) -> None:
-    from rarefind.data.target import refuse_unknown
+def _check_rule_fits(rule: Rule, table: pd.DataFrame) -> None:
+    from rarefind.data.target import check_column
     from rarefind.rules.syntax import Column, Compare
 
     kinds = {}
     for name, used in rule.columns.items():
-        refuse_unknown(table, name)
+        check_column(table, name)
         kinds[name] = _kinds(table[name])
         if used is not None and used not in kinds[name]:
             held = kinds[name][0]
@@ -157,7 +157,7 @@ def limit_of(text: str) -> tuple[str, float]:
     return name.strip(), value
 
 
-def refuse_output(path: Path | None) -> None:
+def check_output(path: Path | None) -> None:
     """Refuse a file that could not be written, before any work is done."""
     if path is None:
         return
@@ -173,9 +173,9 @@ def write_text(text: str, path: Path) -> None:
 
 
 def as_sql(rules: RuleSet, dialect: str, table: str | None) -> str:
-    from rarefind.rules.sql_words import refuse_unknown, sql_name
+    from rarefind.rules.sql_words import check_dialect, sql_name
 
-    refuse_unknown(dialect)
+    check_dialect(dialect)
     conditions = [(rule.name, rule.to_sql(dialect)) for rule in rules]
     if table is None:
         # A name of two lines would end the remark.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rarefind.cli._inputs import refuse_unknown_columns
+from rarefind.cli._inputs import check_columns
 from rarefind.cli._options import (
     AsJson,
     DataFile,
@@ -22,7 +22,7 @@ from rarefind.cli._options import (
     Target,
     Verbose,
 )
-from rarefind.cli._rule_files import as_sql, limit_of, read_rules, refuse_output, write_text
+from rarefind.cli._rule_files import as_sql, check_output, limit_of, read_rules, write_text
 from rarefind.cli._rule_tables import print_learned, print_report
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def measure(
     limits = dict(limit_of(text) for text in limit or [])
     if time is None and any(name.endswith("_alerts_a_day") for name in limits):
         raise ValueError("A limit on alerts_a_day needs --time, the column with the date of a row.")
-    refuse_output(output)
+    check_output(output)
     table = _table(data)
     truth = _truth(table, target, positive)
     days = None if time is None else _dates(table, time)
@@ -146,12 +146,12 @@ def learn(
     from rarefind.rules import RuleError
     from rarefind.tables import TableModel
 
-    refuse_output(output)
+    check_output(output)
     kept_out = list(drop or [])
     with steps(quiet=quiet or as_json, verbose=verbose) as say:
         say("Reading the table")
         table = _table(data)
-        refuse_unknown_columns(table, [target, time, entity, id, *kept_out])
+        check_columns(table, [target, time, entity, id, *kept_out])
         kept_out += _other_dates(table, [target, time, entity, id, *kept_out])
         say(f"Learning rules from {len(table):,} rows")
         classifier = ConditionClassifier(
@@ -205,7 +205,7 @@ def convert(
         raise ValueError(f"There is no format {to!r}: known are {', '.join(_FORMATS)}.")
     if to != "sql" and (dialect or table) is not None:
         raise ValueError("The options --dialect and --table are for --to sql only.")
-    refuse_output(output)
+    check_output(output)
     found = read_rules(rules)
     if to == "sql":
         text = as_sql(found, dialect or "ansi", table)
@@ -236,7 +236,7 @@ def _truth(table: pd.DataFrame, target: str, positive: str | None) -> Bools:
 def _dates(table: pd.DataFrame, name: str) -> pd.Series[Any]:
     import pandas as pd
 
-    refuse_unknown_columns(table, [name])
+    check_columns(table, [name])
     dates = pd.api.types.is_datetime64_any_dtype(table[name].dtype)
     if not dates or table[name].isna().all():
         raise ValueError(f"The column {name!r} holds no dates: --time names the one that does.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rarefind.cli import _options as options
-from rarefind.cli._rule_files import refuse_output
+from rarefind.cli._rule_files import check_output
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +48,7 @@ def simulate(
 ) -> None:
     """Make up card payments, a few of them fraudulent, and write them to a file."""
     for path in (output, ahead):
-        refuse_output(path)
+        check_output(path)
         if path is not None and path.suffix.lower() not in _KINDS:
             raise ValueError(f"{path} should end in {' or '.join(_KINDS)}.")
     if ahead is not None and ahead_days >= days:

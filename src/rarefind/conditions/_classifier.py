@@ -18,12 +18,13 @@ from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from rarefind._core.checks import level_columns, refuse_lost_classes, training_weights
+from rarefind._core.checks import check_classes_left, level_columns, training_weights
+from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import report_progress, with_callbacks
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.base import RareClassifier
 from rarefind.conditions._choice import shortest, sizes_to_try
-from rarefind.conditions._ensembles import break_up, refuse_other_columns
+from rarefind.conditions._ensembles import break_up, check_same_columns
 from rarefind.conditions._fitting import ensemble_scores, fit_ensemble
 from rarefind.conditions._json import read_into, written
 from rarefind.conditions._listed import Listed, as_sql, as_text, only_used, read_json
@@ -71,6 +72,7 @@ class _Conditions(NamedTuple):
     held: csr_matrix  # which of them hold for which rows
 
 
+@saved("conditions")
 class ConditionClassifier(RareClassifier):
     """A tree ensemble boiled down to a short list of conditions, which is the model.
 
@@ -179,7 +181,7 @@ class ConditionClassifier(RareClassifier):
     0.52
     """
 
-    _takes_holes = True
+    _allows_missing = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": "no_validation",
         "prefit": ["boolean"],
@@ -279,12 +281,12 @@ class ConditionClassifier(RareClassifier):
         check_consistent_length(X, groups)
         weight = training_weights(X, codes, sample_weight, None)
         used = weight > 0
-        refuse_lost_classes(codes, used, 2)
+        check_classes_left(codes, used, 2)
         grouped = None if groups is None else np.asarray(groups)
         rows = _Rows(X, self._is_positive(codes), weight / weight[used].mean(), grouped)
         if self._is_fitted():
             names = self._feature_names() if hasattr(self, "feature_names_in_") else None
-            refuse_other_columns(self.estimator, X.shape[1], names)
+            check_same_columns(self.estimator, X.shape[1], names)
         self._is_level = level_columns(self.categorical_features, self._feature_names())
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         learned, unseen = self._split(rows, used, seed)
@@ -540,15 +542,15 @@ class ConditionClassifier(RareClassifier):
         model = cls()
         try:
             read_into(model, whole)
-            model._refuse_malformed()
+            model._check_state()
         except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
             raise RuleError(f"This is no list of conditions ({error}).") from None
         return model
 
-    def _refuse_malformed(self) -> None:
+    def _check_state(self) -> None:
         """Refuse what a file holds that no fit would make."""
-        self._listed.refuse_malformed(self.n_features_in_)
-        self._measures.refuse_malformed(self.n_conditions_)
+        self._listed.check_state(self.n_features_in_)
+        self._measures.check_state(self.n_conditions_)
         reference = self._reference
         if reference is not None and not 0 < reference.score.size == reference.below.size - 1:
             raise ValueError("The ranks of the model do not fit together.")

@@ -76,7 +76,7 @@ def unfrozen(ensemble: Any) -> Any:
     return ensemble.estimator if isinstance(ensemble, FrozenEstimator) else ensemble
 
 
-def refuse_other_columns(ensemble: Any, n_features: int, names: list[str] | None) -> None:
+def check_same_columns(ensemble: Any, n_features: int, names: list[str] | None) -> None:
     """Refuse a table that is not of the columns the ensemble was fitted to."""
     ensemble = unfrozen(ensemble)
     fitted = getattr(ensemble, "n_features_in_", n_features)

@@ -10,17 +10,19 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from rarefind._core.kernels import kernel
+from rarefind._core.saved import saved
 from rarefind._core.types import Array, Floats
 from rarefind.conditions._matrix import Branches, with_combinations
 from rarefind.conditions.words import branch_node
 from rarefind.rules import Rule, RuleError, RuleSet
 from rarefind.rules.branches import Branch, Combination, Test
-from rarefind.rules.sql_words import refuse_unknown, sql_name, sql_number
+from rarefind.rules.sql_words import check_dialect, sql_name, sql_number
 
 KIND, VERSION = "rarefind conditions", 1
 _LARGEST = 1e300
 
 
+@saved("condition-list")
 class Listed(NamedTuple):
     """A score that starts somewhere, to which every condition that holds adds its weight."""
 
@@ -43,9 +45,9 @@ class Listed(NamedTuple):
         nodes = [branch_node(b, names, self.combinations) for b in self.tests.branches()]
         return RuleSet([Rule(str(node), name=f"c{i}") for i, node in enumerate(nodes, start=1)])
 
-    def refuse_malformed(self, n_features: int) -> None:
+    def check_state(self, n_features: int) -> None:
         """Refuse what a file holds that no fit would make."""
-        self.tests.refuse_malformed(n_features + len(self.combinations))
+        self.tests.check_state(n_features + len(self.combinations))
         named = [j for combination in self.combinations for j in combination.columns]
         if self.weights.shape != (self.tests.start.size - 1,) or any(
             not 0 <= j < n_features for j in named
@@ -85,7 +87,7 @@ def as_text(listed: Listed, names: Sequence[str], notes: Sequence[str], threshol
 
 def as_sql(listed: Listed, names: Sequence[str], dialect: str, table: str, output: str) -> str:
     """A query that gives each row of a table its score."""
-    refuse_unknown(dialect)
+    check_dialect(dialect)
     terms = [sql_number(listed.start, dialect)]
     zero = sql_number(0.0, dialect)
     for rule, weight in zip(listed.rules(names), listed.weights.tolist(), strict=True):

@@ -11,14 +11,16 @@ from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_array
 
 from rarefind._core.kernels import kernel
+from rarefind._core.saved import saved
 from rarefind._core.types import Array, Bools, Floats, Table
-from rarefind.conditions._ensembles import break_up, refuse_other_columns
+from rarefind.conditions._ensembles import break_up, check_same_columns
 from rarefind.rules.branches import Branch, Combination, Test
 
 # Rows that one thread works on at a time.
 _BLOCK = 20_000
 
 
+@saved("branches")
 class Branches(NamedTuple):
     """Conditions, one after the other: those of condition c ask ``asks[start[c]:start[c + 1]]``.
 
@@ -88,7 +90,7 @@ class Branches(NamedTuple):
         made.has_sorted_indices = made.has_canonical_format = True
         return made
 
-    def refuse_malformed(self, n_columns: int) -> None:
+    def check_state(self, n_columns: int) -> None:
         """Refuse arrays that do not belong together: the kernel trusts them."""
         n_tests = self.column.size
         sound = (
@@ -297,6 +299,6 @@ def condition_matrix(ensemble: Any, X: Table, *, n_jobs: int | None = None) -> c
     broken = break_up(ensemble)
     names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
     rows = check_array(X, dtype=np.float64, ensure_all_finite=False)
-    refuse_other_columns(ensemble, rows.shape[1], names)
+    check_same_columns(ensemble, rows.shape[1], names)
     tests = Branches.of(broken.branches)
     return tests.matrix(with_combinations(rows, broken.combinations), n_jobs)

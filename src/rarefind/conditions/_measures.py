@@ -8,12 +8,14 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_matrix
 
+from rarefind._core.saved import saved
 from rarefind._core.types import Bools, Floats
 from rarefind.metrics.intervals import share_interval
 
 _WORTH = ("support", "precision", "recall", "lift")
 
 
+@saved("condition-measures")
 class Measures(NamedTuple):
     """Weights of unseen rows, added up; of no rows where nothing was measured.
 
@@ -34,7 +36,7 @@ class Measures(NamedTuple):
         hits = np.asarray(held.T @ (weight * positive), dtype=float)
         return cls(both.sum(axis=0), both[positive].sum(axis=0), alerts, hits)
 
-    def refuse_malformed(self, n_conditions: int) -> None:
+    def check_state(self, n_conditions: int) -> None:
         """Refuse what a file holds that no fit would make."""
         rows, positives, alerts, hits = self
         sound = (

@@ -17,7 +17,8 @@ from sklearn.utils import check_consistent_length, check_random_state, column_or
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
-from rarefind._core.checks import refuse_lost_classes, training_weights
+from rarefind._core.checks import check_classes_left, training_weights
+from rarefind._core.saved import saved
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Label, Table
 from rarefind.base import RareClassifier
 from rarefind.data.frames import as_frame
@@ -29,6 +30,7 @@ from rarefind.selection.cross_validation import folds_of_used
 from rarefind.selection.thresholds import metric_of_counts, only
 
 
+@saved("rule-list")
 class RuleListClassifier(RareClassifier):
     """A set of rules as a classifier: the score is the sum of the weights of those that fire.
 
@@ -94,7 +96,7 @@ class RuleListClassifier(RareClassifier):
     Score 2, above 80.0 % of the known rows, because amount > 500, country != 'FR'.
     """
 
-    _takes_holes = True
+    _allows_missing = True
     _reads_tables = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "rules": "no_validation",
@@ -164,7 +166,7 @@ class RuleListClassifier(RareClassifier):
         self._text = rules.to_json()
         weight = training_weights(codes[:, np.newaxis], codes, sample_weight, None)
         used = weight > 0
-        refuse_lost_classes(codes, used, 2)
+        check_classes_left(codes, used, 2)
         fired = rules.fires_on(frame)[used].astype(np.float64)
         positive, weight = self._is_positive(codes[used]), weight[used] / weight[used].mean()
         self.start_, self._weights = self._weighed(fired, positive, weight)

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from rarefind._core.types import Floats
 from rarefind.data.columns import LevelCodesPlan, LevelsPlan, NumberPlan, Plan
-from rarefind.data.decode import refuse_infinite
+from rarefind.data.decode import check_no_infinity
 from rarefind.data.types import clean, from_arrow
 
 
@@ -40,7 +40,7 @@ def _write_numbers(plan: NumberPlan, column: Any, outputs: Floats) -> None:
             chunk = chunk.cast(pa.float64(), safe=False)
         values[start:stop] = chunk.to_numpy(zero_copy_only=False)
         start = stop
-    refuse_infinite(plan.column, values)
+    check_no_infinity(plan.column, values)
     if plan.marks_missing:
         outputs[:, 1] = np.isnan(values)
     if not plan.spread.is_none:

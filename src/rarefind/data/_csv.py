@@ -69,7 +69,7 @@ def layout(path: Path) -> Layout:
     reader = csv.reader(sample, delimiter=separator)
     header = next(row for row in reader if any(field.strip() for field in row))
     names = [name.strip() or f"column {i}" for i, name in enumerate(header, start=1)]
-    refuse_duplicates(path, names)
+    check_unique(path, names)
     return Layout(path, encoding, separator, names, reader.line_num)
 
 
@@ -78,7 +78,7 @@ def sniff(sample: list[str]) -> str:
     return max(SEPARATORS, key=lambda separator: _agreement(sample, separator))
 
 
-def refuse_duplicates(path: Path, names: list[str]) -> None:
+def check_unique(path: Path, names: list[str]) -> None:
     """Two columns of one name cannot be told apart."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:

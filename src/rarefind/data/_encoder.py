@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from rarefind._core.saved import saved
 from rarefind._core.types import Array, Floats, Table
 from rarefind.data._arrow_columns import encode_column
 from rarefind.data._plan import Settings, UninformativeError, learn
@@ -31,6 +32,12 @@ from rarefind.data.frames import as_frame, as_piece, column_names, has_names
 _STATE_VERSION = 1
 
 
+def _unwrapped(version: int, state: dict[str, Any]) -> dict[str, Any]:
+    """The state as a version wrote it that put it into a dict of its own."""
+    return dict(state["state"])
+
+
+@saved("table-encoder", 2, upgrade=_unwrapped)
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Turn a mixed table into floats, and remember what each of them means.
 
@@ -154,7 +161,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         frame = as_frame(X)
         if not len(frame):
             raise ValueError("Found a table with 0 sample(s): there is nothing to learn from.")
-        self._refuse_unknown_drop(frame)
+        self._check_drop(frame)
         plans: list[Plan] = []
         dropped: dict[str, str] = {}
         for name in frame.columns:
@@ -378,7 +385,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             )
         return frame.set_axis(self._input, axis=1)
 
-    def _refuse_unknown_drop(self, frame: pd.DataFrame) -> None:
+    def _check_drop(self, frame: pd.DataFrame) -> None:
         # A misspelt name would let a column in that was meant to stay out.
         for name in self.drop:
             if name not in frame.columns:

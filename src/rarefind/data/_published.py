@@ -83,7 +83,7 @@ def load_published(name: str, data_dir: str | Path) -> LabelledTable:
     if _LABEL not in table.columns or not table[_LABEL].isin((0, 1)).all():
         raise ValueError(f"{path} needs a column {_LABEL!r} of labels 0 and 1.")
     y = table[_LABEL].astype("int64")
-    _refuse_other_counts(entry, path, len(table), int(y.sum()))
+    _check_counts(entry, path, len(table), int(y.sum()))
     return LabelledTable(table.drop(columns=_LABEL), y)
 
 
@@ -102,7 +102,7 @@ def _manifest(folder: Path) -> dict[str, dict[str, Any]]:
         ) from None
 
 
-def _refuse_other_counts(entry: dict[str, Any], path: Path, rows: int, positives: int) -> None:
+def _check_counts(entry: dict[str, Any], path: Path, rows: int, positives: int) -> None:
     """A file that was cut short or exchanged would give other results without a word."""
     for what, found in (("n", rows), ("positives", positives)):
         if entry.get(what, found) != found:

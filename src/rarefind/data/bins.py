@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rarefind._core.kernels import kernel
 from rarefind._core.labels import choose_positive
+from rarefind._core.saved import saved
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 
 # Values whose codes are looked for at the same time: as many as stay at hand.
@@ -21,6 +22,7 @@ _TOGETHER = 256
 WORTH_THREADS = 1_000_000
 
 
+@saved("positive-aware-binner")
 class PositiveAwareBinner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Turn columns into bin codes, with cuts that separate the positives.
 

@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rarefind._core.saved import saved
 from rarefind._core.types import Array, Floats, Ints
 from rarefind.data import decode
 from rarefind.data._plan import UninformativeError, kind_and_form
@@ -27,6 +28,7 @@ _PARTS = {"hour": (24, 0.0), "weekday": (7, 14.0), "month": (12, 365.0)}
 _EPOCH = "1970-01-01"
 
 
+@saved("column-reference")
 @dataclass(frozen=True)
 class ColumnReference:
     """Counts of the bins of a column, the last of which is for holes.

@@ -55,11 +55,11 @@ def numbers(column: pd.Series[Any], written: str | None) -> Floats:
     elif pt.is_object_dtype(column.dtype):
         column = column.map(float, na_action="ignore")
     values = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    refuse_infinite(str(column.name), values)
+    check_no_infinity(str(column.name), values)
     return values
 
 
-def refuse_infinite(name: str, values: Floats) -> None:
+def check_no_infinity(name: str, values: Floats) -> None:
     """Infinity is mostly the end of a division by 0, and no scale can take it."""
     infinite = int(np.isinf(values).sum())
     if infinite:

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from rarefind._core.saved import saved
 from rarefind._core.types import Floats, Table
 from rarefind.data._shares import Shift, shift_between
 from rarefind.data.column_reference import ColumnReference
@@ -17,6 +18,7 @@ from rarefind.data.frames import as_frame
 _MOST_ROWS = 50_000
 
 
+@saved("drift-reference")
 @dataclass(frozen=True)
 class DriftReference:
     """How columns were spread when a model was fitted: counts of bins, to compare files with.

@@ -21,7 +21,7 @@ def as_frame(table: Table) -> pd.DataFrame:
         frame = table
     elif _is_arrow(table):
         table = table.to_arrow() if hasattr(table, "to_arrow") else pa.table(table)
-        _refuse_duplicates(table.column_names)
+        _check_unique(table.column_names)
         frame = from_arrow(table)
     else:
         values = check_array(table, dtype=None, ensure_all_finite=False)
@@ -33,7 +33,7 @@ def as_frame(table: Table) -> pd.DataFrame:
         )
     if not has_names(table):
         return frame.set_axis([f"x{i}" for i in range(frame.shape[1])], axis=1)
-    _refuse_duplicates(frame.columns)
+    _check_unique(frame.columns)
     return frame
 
 
@@ -53,7 +53,7 @@ def as_piece(table: Table, start: int) -> pd.DataFrame | Any:
         return as_frame(table)
     if _is_arrow(table):
         table = table.to_arrow() if hasattr(table, "to_arrow") else pa.table(table)
-        _refuse_duplicates(table.column_names)
+        _check_unique(table.column_names)
         return without_views(table)
     frame = as_frame(table)
     return frame.set_axis(pd.RangeIndex(start, start + len(frame)), axis=0)
@@ -86,7 +86,7 @@ def _is_arrow(table: Table) -> bool:
     return hasattr(table, "to_arrow") or hasattr(table, "__arrow_c_stream__")
 
 
-def _refuse_duplicates(names: Iterable[str]) -> None:
+def _check_unique(names: Iterable[str]) -> None:
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise ValueError(

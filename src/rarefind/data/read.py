@@ -138,7 +138,7 @@ def read_pieces(
         raise ValueError(f"A piece needs at least one row, and rows={rows}.")
     path = _existing(path)
     if columns is not None:
-        _refuse_absent(path, columns)
+        _check_present(path, columns)
     return _pieces(path, rows, _types(like), None if columns is None else list(columns), levels)
 
 
@@ -206,7 +206,7 @@ def _pieces(
         raise ValueError(_NO_ROWS.format(path))
 
 
-def _refuse_absent(path: Path, columns: Sequence[str]) -> None:
+def _check_present(path: Path, columns: Sequence[str]) -> None:
     names = file_columns(path)
     absent = [name for name in columns if name not in names]
     if not absent:
@@ -337,7 +337,7 @@ def _opened(path: Path, levels: Sequence[str] = ()) -> Iterator[_Opened]:
     open_file = _parquet(path, levels) if _kind(path) in _PARQUET else _arrow(path)
     try:
         with open_file as file:
-            _csv.refuse_duplicates(path, file.names)
+            _csv.check_unique(path, file.names)
             yield file
     except (pa.ArrowInvalid, OSError) as error:
         reason = str(error).splitlines()[0].rstrip(".")
@@ -407,7 +407,7 @@ def _read_keel(path: Path, types: Types) -> pd.DataFrame:
     if not any(line.strip() for line in lines[data + 1 :]):
         raise ValueError(_NO_ROWS.format(path))
     table, _ = _read_dat(text)
-    _csv.refuse_duplicates(path, list(table.columns))
+    _csv.check_unique(path, list(table.columns))
     return _as_number(table, types)
 
 

@@ -40,7 +40,7 @@ def check_target(table: pd.DataFrame, target: str, positive: Label = None) -> La
     >>> check_target(table, "fraud")
     'yes'
     """
-    refuse_unknown(table, target)
+    check_column(table, target)
     column = table[target]
     missing = int(column.isna().sum())
     if missing:
@@ -68,7 +68,7 @@ def check_target(table: pd.DataFrame, target: str, positive: Label = None) -> La
     return max(labels, key=_order) if first == second else labels[1]
 
 
-def refuse_unknown(table: pd.DataFrame, target: str) -> None:
+def check_column(table: pd.DataFrame, target: str) -> None:
     """A target that is no column is answered with the columns of a similar name."""
     names = [str(name) for name in table.columns]
     if target in names:

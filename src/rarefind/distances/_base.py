@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rarefind._core.checks import refuse_missing
+from rarefind._core.checks import check_finite
 from rarefind._core.labels import choose_positive
 from rarefind._core.pairs import embed
 from rarefind._core.sklearn_compat import CallbackSupportMixin
@@ -49,7 +49,7 @@ class MahalanobisTransformer(
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
-        refuse_missing(self, X)
+        check_finite(self, X)
         return embed(np.ascontiguousarray(X), self.components_)
 
     def get_mahalanobis_matrix(self) -> Floats:
@@ -68,7 +68,7 @@ class MahalanobisTransformer(
         X, y = validate_data(
             self, X, y, dtype=np.float64, order="C", ensure_all_finite=False, ensure_min_samples=2
         )
-        refuse_missing(self, X)
+        check_finite(self, X)
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
         if classes.size < 2:

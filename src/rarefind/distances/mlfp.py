@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from rarefind._core.saved import saved
 from rarefind._core.threads import threads_limited
 from rarefind._core.types import ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.distances._base import MahalanobisTransformer, components_of
@@ -57,6 +58,7 @@ class MLFPBound(NamedTuple):
         ]
 
 
+@saved("mlfp")
 class MLFP(MahalanobisTransformer):
     """Metric learning from few positives.
 

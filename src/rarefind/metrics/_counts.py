@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils import check_consistent_length
 
 from rarefind._core.budget import budget_share
+from rarefind._core.saved import saved
 from rarefind._core.types import ArrayLike, Floats, Label
 from rarefind.metrics.inputs import as_weights, is_positive
 
@@ -49,6 +50,7 @@ def _balanced_accuracy(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats
     return np.asarray((_ratio(tp, tp + fn) + _ratio(tn, tn + fp)) / 2)
 
 
+@saved("f-beta")
 @dataclass(frozen=True)
 class FBeta:
     """F-measure that holds recall ``beta`` times as important as precision.
@@ -72,6 +74,7 @@ class FBeta:
         return _ratio((1 + b2) * tp, (1 + b2) * tp + b2 * fn + fp)
 
 
+@saved("cost")
 @dataclass(frozen=True, eq=False)
 class Cost:
     """Total cost of the errors, returned with a minus sign so that larger is better.
@@ -105,6 +108,7 @@ class Cost:
         return -np.asarray(total, dtype=float)
 
 
+@saved("recall-at-least")
 @dataclass(frozen=True)
 class RecallAtLeast:
     """The best precision among decisions that find at least this share of the positives.
@@ -130,6 +134,7 @@ class RecallAtLeast:
         return np.where(enough, _ratio(tp, tp + fp), recall - self.recall)
 
 
+@saved("alerts-at-most")
 @dataclass(frozen=True)
 class AlertsAtMost:
     """The most positives found by at most ``k`` alerts.

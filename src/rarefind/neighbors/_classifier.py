@@ -160,7 +160,7 @@ class NeighbourClassifier(RareClassifier):
             return True
         return False
 
-    def _refuse_unfindable(self, findable: Bools, otherwise: str) -> None:
+    def _check_findable(self, findable: Bools, otherwise: str) -> None:
         """Nothing can be tuned where no held-out positive is found whatever the threshold."""
         if not findable.any():
             raise ValueError(
@@ -172,7 +172,7 @@ class NeighbourClassifier(RareClassifier):
         """Set the threshold, the probabilities and the ranks by the scores of held-out rows."""
         positive = self._is_positive(codes)
         if threshold == "auto":
-            self._refuse_unfindable(score[positive] > 0, "give threshold a number")
+            self._check_findable(score[positive] > 0, "give threshold a number")
         bounds = THRESHOLDS if threshold == "auto" else only(threshold)
         best = best_threshold(
             positive, score, self._count_metric(), sample_weight=weight, bounds=bounds

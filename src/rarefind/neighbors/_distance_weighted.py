@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from rarefind._core.saved import saved
 from rarefind._core.types import Bools, Floats
 from rarefind.neighbors._baseline import BaselineClassifier, nearness
 
@@ -14,6 +15,7 @@ _HALF = 1.5
 _PROBABILITIES = (0.0, 1.0, 2.0, 3.0), (0.0, 0.1, 0.9, 1.0)
 
 
+@saved("distance-weighted-knn")
 class DistanceWeightedKNNClassifier(BaselineClassifier):
     """Nearest neighbours that vote with the inverse of their distance (wk-NN).
 

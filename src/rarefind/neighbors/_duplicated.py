@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from rarefind._core.saved import saved
 from rarefind._core.types import Bools
 from rarefind.neighbors._baseline import BaselineClassifier
 from rarefind.neighbors._ratio import voters
 
 
+@saved("duplicated-knn")
 class DuplicatedKNNClassifier(BaselineClassifier):
     """Nearest neighbours with every positive duplicated by the imbalance ratio (dupk-NN).
 

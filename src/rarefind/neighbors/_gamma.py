@@ -10,6 +10,7 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import with_callbacks
 from rarefind._core.types import Array, ArrayLike, Floats, Ints, Label, Table
 from rarefind.metrics import CountMetric
@@ -27,6 +28,7 @@ from rarefind.search import DISTANCES, NeighborSearch
 from rarefind.selection.calibration import Calibration, Reference
 
 
+@saved("gamma-knn")
 class GammaKNNClassifier(NeighbourClassifier):
     """Nearest neighbours that bring the positives closer by a factor γ.
 
@@ -312,7 +314,7 @@ class GammaKNNClassifier(NeighbourClassifier):
         synthetic = None if self.gamma_synthetic == "auto" else self.gamma_synthetic
         if given is None:
             findable = np.isfinite(distances.positive()[positive])
-            self._refuse_unfindable(findable, "give gamma a number")
+            self._check_findable(findable, "give gamma a number")
         scales = best_scales(distances, positive, weight, metric, given, synthetic)
         score = distances.score(scales.relative)
         self._calibration = Calibration.fit(score, positive, weight)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rarefind._core.saved import saved
 from rarefind._core.types import Array, Floats, Ints
 from rarefind.search import NeighborSearch
 
@@ -14,6 +15,7 @@ from rarefind.search import NeighborSearch
 _BLOCK = 16_384
 
 
+@saved("point-set")
 class PointSet(NamedTuple):
     """Points of one class, and how many of them a query asks for."""
 

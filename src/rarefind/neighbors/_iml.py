@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from rarefind._core.pairs import embed, nearest_squared
+from rarefind._core.saved import saved
 from rarefind._core.threads import threads_limited
 from rarefind._core.types import Bools, Floats, Ints, Label
 from rarefind.distances import LMNN
@@ -30,6 +31,7 @@ _MAX_ITER, _TOL = 50, 1e-3
 _ROWS_A_PROCESS = 100
 
 
+@saved("iml")
 class IMLClassifier(SurroundingsClassifier):
     """Nearest neighbours in a space learned around each row (iterative metric learning).
 

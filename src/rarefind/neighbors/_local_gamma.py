@@ -10,6 +10,7 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import with_callbacks
 from rarefind._core.types import ArrayLike, Floats, Ints, Label, Table
 from rarefind.neighbors._classifier import NeighbourClassifier
@@ -19,6 +20,7 @@ from rarefind.neighbors._regions import HeldOut, LocalScales, Regions, best_gamm
 from rarefind.search import DISTANCES
 
 
+@saved("local-gamma-knn")
 class LocalGammaKNNClassifier(NeighbourClassifier):
     """γk-NN with a γ for each region of the space.
 
@@ -191,7 +193,7 @@ class LocalGammaKNNClassifier(NeighbourClassifier):
         rows, weight, distances = self._hold_out(table, X, codes, groups, rng, seed)
         pair, positive = self._pair(distances), self._is_positive(codes[rows])
         findable = np.isfinite(pair.positive()[positive])
-        self._refuse_unfindable(findable, "give GammaKNNClassifier a gamma")
+        self._check_findable(findable, "give GammaKNNClassifier a gamma")
         group = None if groups is None else np.asarray(groups)[rows]
         held_out = HeldOut(X[rows], pair.score(), positive, weight, group)
         self.global_gamma_ = best_gamma(held_out, metric)

@@ -15,7 +15,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from rarefind._core.deadline import deadline, refuse_after
+from rarefind._core.deadline import check_time_left, deadline
+from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import report_progress, with_callbacks
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.base import RareClassifier
@@ -47,6 +48,7 @@ _MUS = (1.0, 0.1, 0.01)
 _LAMS = (1.0, 1e-2, 1e-4)
 
 
+@saved("me2")
 class ME2Classifier(RareClassifier):
     """An ellipsoid around each positive, as large as the negatives near it allow.
 
@@ -334,7 +336,7 @@ class ME2Classifier(RareClassifier):
             rows = _training_rows(X, positive, train)
 
             def solved(j: int, rows: TrainingRows = rows) -> Iterator[Ellipsoid]:
-                refuse_after(end)
+                check_time_left(end)
                 row = int(rows.positives[j])
                 return excluding_ellipsoids(rows, row, settings_of(row), self.tol, self.max_iter)
 

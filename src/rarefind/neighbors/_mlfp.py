@@ -12,7 +12,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from rarefind._core.deadline import deadline, refuse_after
+from rarefind._core.deadline import check_time_left, deadline
+from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import with_callbacks
 from rarefind._core.types import ArrayLike, Floats, Ints, Label, Table
 from rarefind.distances import MLFP
@@ -33,6 +34,7 @@ _SPACE = {"mu": (1e-3, 1e2, "log"), "c": (0.0, 1.0)}
 _AS_GAMMA, _WORTH_MORE = (0.0, 1.0), 0.1
 
 
+@saved("mlfp-knn")
 class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeighbourClassifier):
     """Nearest neighbours with a Mahalanobis distance to the positives, learned from few of them.
 
@@ -282,7 +284,7 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
         super()._settle(score, codes, weight, threshold)
 
     def _learned(self, X: Floats, codes: Ints, seed: int) -> MLFP:
-        refuse_after(deadline())
+        check_time_left(deadline())
         return MLFP(
             self.mu_,
             self.c_,

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.stats import norm
 from sklearn.utils._param_validation import Interval
 
+from rarefind._core.saved import saved
 from rarefind._core.types import Bools, Floats, Ints, Label
 from rarefind.neighbors._baseline import SurroundingsClassifier, nearness
 from rarefind.neighbors._growing import neighbourhoods
@@ -20,6 +21,7 @@ from rarefind.neighbors._ratio import ratio
 _LAST_DIGITS = 2.0**-36
 
 
+@saved("k-rare-nn")
 class KRNNClassifier(SurroundingsClassifier):
     """Nearest neighbours until k of them are positive (kRNN).
 

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.cluster import KMeans, MiniBatchKMeans
 
 from rarefind._core.pairs import nearest_squared
+from rarefind._core.saved import saved
 from rarefind._core.types import Array, Bools, Floats, Ints
 from rarefind.metrics import CountMetric
 from rarefind.neighbors._ratio import scaled
@@ -44,6 +45,7 @@ class HeldOut(NamedTuple):
         return folds(self.X, self.positive, wanted, groups=self.group, random_state=seed)
 
 
+@saved("regions")
 class Regions(NamedTuple):
     """Centres of the regions, the γ of each, and whether it is the global one for want of rows."""
 

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rarefind._core.kernels import kernel
+from rarefind._core.saved import saved
 from rarefind._core.types import Floats, Ints
 from rarefind.neighbors._ratio import ratio
 
@@ -40,6 +41,7 @@ class Setting(NamedTuple):
     lam: float
 
 
+@saved("ellipsoid-rows")
 class TrainingRows(NamedTuple):
     """A table and which of its rows are to be covered and excluded."""
 
@@ -48,6 +50,7 @@ class TrainingRows(NamedTuple):
     negatives: Ints
 
 
+@saved("ellipsoid")
 class Ellipsoid(NamedTuple):
     """The points x with (x − centre)ᵀ matrix (x − centre) ≤ radius, learned around one positive."""
 

@@ -10,7 +10,7 @@ from rarefind._core.types import ArrayLike, Floats, Label, Table
 from rarefind.metrics import budget as checks_bought
 from rarefind.metrics import hits_by_check
 from rarefind.metrics.inputs import as_amounts, check_rows, cumulate
-from rarefind.plots._rows import name_of, refuse_no_positive, scored
+from rarefind.plots._rows import check_has_positives, name_of, scored
 from rarefind.plots.axes import (
     MODEL_COLOURS,
     QUIET,
@@ -212,7 +212,7 @@ class BudgetCurveDisplay:
         checks, hits = hits_by_check(
             y_true, score, pos_label=pos_label, sample_weight=sample_weight
         )
-        refuse_no_positive(hits[-1], checks[-1])
+        check_has_positives(hits[-1], checks[-1])
         recovered = None
         if amount is not None:
             recovered = _recovered(y_true, score, amount, pos_label, sample_weight)

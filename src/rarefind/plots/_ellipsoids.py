@@ -13,7 +13,7 @@ from rarefind._core.types import ArrayLike, Floats, Label, Table
 from rarefind.metrics.inputs import is_positive
 from rarefind.metrics.scorers import deciding_estimator
 from rarefind.neighbors.ellipsoids import Ellipsoid
-from rarefind.plots._rows import name_of, refuse_no_positive
+from rarefind.plots._rows import check_has_positives, name_of
 from rarefind.plots.axes import POSITIVE, QUIET, SMALL, axes_or_new, figure_of, number, tidy
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class EllipsoidDisplay:
             X = estimator[:-1].transform(X)
         rows = model._checked(X)
         positive = is_positive(y, model.pos_label_ if pos_label is None else pos_label)
-        refuse_no_positive(positive.sum(), positive.size)
+        check_has_positives(positive.sum(), positive.size)
         names = model._feature_names()
         places = _two_places(features, names)
         return cls(

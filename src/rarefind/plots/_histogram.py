@@ -9,7 +9,7 @@ import numpy as np
 from rarefind._core.types import ArrayLike, Bools, Floats, Label, Table
 from rarefind.metrics.inputs import check_rows
 from rarefind.metrics.scorers import deciding_estimator
-from rarefind.plots._rows import Scored, name_of, refuse_no_positive, scored
+from rarefind.plots._rows import Scored, check_has_positives, name_of, scored
 from rarefind.plots.axes import (
     NEGATIVE,
     POSITIVE,
@@ -191,7 +191,7 @@ class ScoreHistogramDisplay:
         if bins < 1:
             raise ValueError(f"A histogram needs at least one bin, not bins={bins}.")
         positive, scores, weight = check_rows(y_true, score, pos_label, sample_weight)
-        refuse_no_positive(weight[positive].sum(), weight.sum())
+        check_has_positives(weight[positive].sum(), weight.sum())
         if not weight[~positive].any():
             raise ValueError(f"All {positive.size} rows are positive: there is nothing to compare.")
         edges = np.linspace(*_limits(scores, positive), bins + 1)

@@ -11,7 +11,7 @@ from rarefind._core.types import ArrayLike, Bools, Floats, Label, Table
 from rarefind.metrics import positive_label_of, ranking_scores
 from rarefind.metrics.inputs import is_positive
 from rarefind.plots._planes import plane_of
-from rarefind.plots._rows import name_of, refuse_no_positive
+from rarefind.plots._rows import check_has_positives, name_of
 from rarefind.plots.axes import (
     MODEL_COLOURS,
     POSITIVE,
@@ -187,7 +187,7 @@ class DecisionRegionDisplay:
             known = " and ".join(map(str, estimator.classes_))
             raise ValueError(f"pos_label={pos_label!r} is not among the labels {known}.")
         positive = is_positive(y, label)
-        refuse_no_positive(positive.sum(), positive.size)
+        check_has_positives(positive.sum(), positive.size)
         plane = plane_of(X, features)
         placed = plane.place(X)
         if synthetic is None:

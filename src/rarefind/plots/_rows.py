@@ -30,7 +30,7 @@ def name_of(estimator: Any) -> str:
     return type(deciding_estimator(estimator)).__name__
 
 
-def refuse_no_positive(positives: float, rows: float) -> None:
+def check_has_positives(positives: float, rows: float) -> None:
     """There must be something to find."""
     if not positives > 0:
         raise ValueError(

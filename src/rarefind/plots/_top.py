@@ -8,7 +8,7 @@ import numpy as np
 
 from rarefind._core.types import ArrayLike, Bools, Floats, Label, Table
 from rarefind.metrics import budget, hits_by_check
-from rarefind.plots._rows import name_of, refuse_no_positive, scored
+from rarefind.plots._rows import check_has_positives, name_of, scored
 from rarefind.plots.axes import (
     MODEL_COLOURS,
     NEGATIVE,
@@ -156,7 +156,7 @@ class TopKDisplay:
         TopKDisplay
         """
         checks, hits = hits_by_check(y_true, score, pos_label=pos_label)
-        refuse_no_positive(hits[-1], checks[-1])
+        check_has_positives(hits[-1], checks[-1])
         ranks = np.arange(1, int(budget(k, checks[-1])) + 1)
         found = np.interp(ranks, checks, hits)
         return cls(hits=found, prevalence=float(hits[-1] / checks[-1]), name=name).plot(ax)

@@ -40,14 +40,14 @@ def kinds_of(tree: Node, columns: Mapping[str, str] | None) -> dict[str, str | N
     from how it is used, which must be the same everywhere.
     """
     if columns is not None:
-        _refuse_unknown(tree, columns)
+        _check_known(tree, columns)
     found = _Kinds(columns)
     found.ask(tree, TRUTH)
     found.spread()
     return found.kinds
 
 
-def _refuse_unknown(tree: Node, columns: Mapping[str, str]) -> None:
+def _check_known(tree: Node, columns: Mapping[str, str]) -> None:
     for kind in columns.values():
         if kind not in KINDS:
             raise RuleError(f"{kind!r} is no kind of column: known are {', '.join(KINDS)}.")

@@ -100,11 +100,11 @@ def parse(text: str) -> Node:
         tree = cast(Node, _parser().parse(text))
     except UnexpectedInput as error:
         raise RuleError(_told(text, error)) from None
-    refuse_large(tree)
+    check_size(tree)
     return tree
 
 
-def refuse_large(tree: Node) -> None:
+def check_size(tree: Node) -> None:
     """Refuse what is nested so deeply, or has so many parts, that nobody wrote it."""
     level, parts, depth = [tree], 0, 0
     while level:

@@ -143,12 +143,12 @@ def _as_polars(table: Table, needed: Mapping[str, str | None]) -> pl.DataFrame:
     if missing:
         raise RuleError(f"The table has no column {missing[0]!r}.")
     for name, kind in needed.items():
-        _refuse_other(name, kind, table.schema[name])
+        _check_type(name, kind, table.schema[name])
     floats = pl.selectors.float()
     return table.with_columns(floats.fill_nan(None))
 
 
-def _refuse_other(name: str, kind: str | None, dtype: Any) -> None:
+def _check_type(name: str, kind: str | None, dtype: Any) -> None:
     holds = {
         "number": dtype.is_numeric() or dtype == pl.Boolean,
         "text": dtype in (pl.String, pl.Categorical, pl.Enum, pl.Null),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rarefind.rules.sql_words import refuse_unknown, sql_name, sql_number, sql_text
+from rarefind.rules.sql_words import check_dialect, sql_name, sql_number, sql_text
 from rarefind.rules.syntax import (
     And,
     Arithmetic,
@@ -27,7 +27,7 @@ _DOUBLE = {"sqlite": "REAL", "mysql": "DOUBLE", "duckdb": "DOUBLE"}
 
 def as_sql(node: Node, kinds: Mapping[str, str | None], dialect: str) -> str:
     """The node in SQL; every part has parentheses, so that no dialect's order matters."""
-    refuse_unknown(dialect)
+    check_dialect(dialect)
 
     def inner(part: Node) -> str:
         return as_sql(part, kinds, dialect)

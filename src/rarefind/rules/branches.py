@@ -8,6 +8,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from rarefind._core.saved import saved
+
 
 @dataclass(frozen=True)
 class Test:
@@ -64,6 +66,7 @@ class Test:
 Branch: TypeAlias = dict[int, Test]
 
 
+@saved("combination")
 class Combination(NamedTuple):
     """A column that is a sum of others, each times its loading; a hole is filled if it can be."""
 

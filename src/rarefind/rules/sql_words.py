@@ -8,7 +8,7 @@ from math import frexp
 DIALECTS = ("ansi", "sqlite", "duckdb", "postgresql", "mysql")
 
 
-def refuse_unknown(dialect: str) -> None:
+def check_dialect(dialect: str) -> None:
     """Refuse a dialect that nothing is written in."""
     if dialect not in DIALECTS:
         raise ValueError(f"There is no dialect {dialect!r}: known are {', '.join(DIALECTS)}.")

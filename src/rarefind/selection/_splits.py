@@ -116,7 +116,7 @@ class _TimeSplit(BaseCrossValidator):
                     "time holds numbers; turn them into dates with pandas.to_datetime."
                 )
             stamps = pd.to_datetime(stamps)
-            _refuse_missing(stamps, "time")  # an empty text is no time either
+            _check_no_missing(stamps, "time")  # an empty text is no time either
         if stamps.dt.tz is not None:
             stamps = stamps.dt.tz_convert("UTC").dt.tz_localize(None)
         nanoseconds = stamps.to_numpy(dtype="datetime64[ns]").astype(np.int64)
@@ -304,11 +304,11 @@ def _column(X: Table, given: Any, role: str) -> Array | None:
     values = given.to_numpy() if hasattr(given, "to_numpy") else np.asarray(given)
     if len(values) != _num_samples(X):
         raise ValueError(f"{role}= has {len(values)} entries for {_num_samples(X)} rows.")
-    _refuse_missing(values, role)
+    _check_no_missing(values, role)
     return np.asarray(values)
 
 
-def _refuse_missing(values: Any, role: str) -> None:
+def _check_no_missing(values: Any, role: str) -> None:
     missing = int(pd.isna(values).sum())
     if missing:
         raise ValueError(f"{role} is missing in {missing} rows.")

@@ -115,7 +115,7 @@ def tune(
             "seed": random_state,
             "measured": joblib.hash((named, np.asarray(X), data.y, pairs)),
         }
-        _refuse_other_search(study, storage, asked)
+        _check_same_search(study, storage, asked)
     deadline = np.inf if timeout is None else time.monotonic() + timeout
     with progress_bar(f"Tuning {type(estimator).__name__}", n_trials, verbose) as step:
         step(_finished(study))
@@ -153,7 +153,7 @@ def _open_study(storage: str | Path | None, prune: bool) -> optuna.Study:
     return study
 
 
-def _refuse_other_search(study: optuna.Study, storage: str | Path, asked: dict[str, Any]) -> None:
+def _check_same_search(study: optuna.Study, storage: str | Path, asked: dict[str, Any]) -> None:
     """Trials are resumed only where a new one would be proposed and measured in the same way."""
     if study.user_attrs.get("made_for", asked) != asked:
         raise ValueError(

@@ -8,9 +8,11 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from rarefind._core.saved import saved
 from rarefind._core.types import Bools, Floats
 
 
+@saved("score-reference")
 class Reference(NamedTuple):
     """Sorted scores of held-out rows, and the share of rows below each (one more for the end)."""
 
@@ -29,6 +31,7 @@ class Reference(NamedTuple):
         return float(self.below[np.searchsorted(self.score, score, side="left")])
 
 
+@saved("calibration")
 class Calibration(NamedTuple):
     """Probability of the positive class from a score like odds: logistic in its logarithm.
 
@@ -68,6 +71,7 @@ class Calibration(NamedTuple):
         return cls(float(beta[0]), float(beta[1]))
 
 
+@saved("beta-calibration")
 class BetaCalibration(NamedTuple):
     """Probability of the positive class from a score like log-odds; rises wherever the score does.
 

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rarefind._core.kernels import kernel
+from rarefind._core.saved import saved
 from rarefind._core.types import Floats, Ints
 
 LEVELS = 40  # room for 5·(2^40 − 1) rows; beyond them the oldest are dropped
@@ -28,6 +29,7 @@ LEAST = 5  # rows in either part of a cut
 _ROWS, _WIDTH = 0, 1
 
 
+@saved("adwin")
 class Adwin(NamedTuple):
     """The window of a stream. Level l has buckets of 2^l rows, the oldest first; the rest is 0.
 

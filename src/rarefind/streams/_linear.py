@@ -33,6 +33,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rarefind._core.kernels import kernel
+from rarefind._core.saved import saved
 from rarefind._core.types import Floats
 from rarefind.streams._nets import HARDEST_PULL, Nets, Pace, teach
 
@@ -41,6 +42,7 @@ BBM, ADABOOST, ADABOOST_W, GRADIENT, STREAM = range(1, 6)
 _HEAVIEST_VOTE = 2.0
 
 
+@saved("stream-votes")
 class Votes(NamedTuple):
     """What a method knows beside its nets."""
 

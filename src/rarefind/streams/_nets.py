@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rarefind._core.kernels import reordering_kernel
+from rarefind._core.saved import saved
 from rarefind._core.types import Floats
 
 # One row pulls no harder than this, so that weights stay numbers. It must be far above what rows
@@ -23,6 +24,7 @@ HARDEST_PULL = 1e4
 _TINY = 1e-8
 
 
+@saved("stream-nets")
 class Nets(NamedTuple):
     """The weights of T nets, and beside each the sum of its squared pulls."""
 

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from rarefind._core.saved import saved
 from rarefind._core.types import Floats, Label
 from rarefind.streams._nets import Pace
 from rarefind.streams._online import KEEP, OnlineClassifier
@@ -18,6 +19,7 @@ from rarefind.streams._stream import SPACES
 _AIMS = {"loss": LOSS, "residual": RESIDUAL, "slope": SLOPE}
 
 
+@saved("onlb")
 class ONLBClassifier(OnlineClassifier):
     """Online non-linear boosting: a flow is learned a row at a time, also with late labels.
 

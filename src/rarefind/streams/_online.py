@@ -16,7 +16,7 @@ from sklearn.utils import check_consistent_length, check_random_state, column_or
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rarefind._core.checks import refuse_lost_classes, refuse_missing, training_weights
+from rarefind._core.checks import check_classes_left, check_finite, training_weights
 from rarefind._core.labels import choose_positive
 from rarefind._core.sklearn_compat import report_progress, with_callbacks
 from rarefind._core.threads import in_parts
@@ -39,7 +39,7 @@ from rarefind.streams._stream import (
     Settings,
     State,
 )
-from rarefind.streams._stream_file import refuse_malformed
+from rarefind.streams._stream_file import check_state
 from rarefind.streams._stream_rows import (
     FlowRows,
     copied,
@@ -84,7 +84,7 @@ class OnlineClassifier(RareClassifier):
     learned set the threshold and the probabilities.
     """
 
-    _takes_holes = True
+    _allows_missing = True
     #: Parameters that cannot change while a flow goes on.
     _fixed: ClassVar[tuple[str, ...]] = (
         "n_estimators",
@@ -197,12 +197,12 @@ class OnlineClassifier(RareClassifier):
         check_consistent_length(X, groups)
         weight = training_weights(X, codes, sample_weight, None)
         used = weight > 0
-        refuse_lost_classes(codes, used, self.classes_.size)
+        check_classes_left(codes, used, self.classes_.size)
         if groups is not None:
             groups = np.asarray(groups)[used]
         rows = FlowRows(X[used], self._places(codes[used]), weight[used] / weight[used].mean())
         self._begin()
-        self._refuse_changes()
+        self._check_unchanged()
         epochs = self.epochs
         if epochs == "auto":
             epochs = max(1, _ENOUGH_ROWS // len(rows.places))
@@ -311,7 +311,7 @@ class OnlineClassifier(RareClassifier):
                     raise ValueError(
                         f"A row with the identifier {one!r} waits for its label already."
                     )
-            self._refuse_changes()
+            self._check_unchanged()
         scores = self._scores(X)
         alerts = scores[:, :1] >= self.threshold_
         self._waiting.put(plain, X, np.hstack([scores, alerts]))
@@ -349,7 +349,7 @@ class OnlineClassifier(RareClassifier):
         plain = identifiers(ids)
         places = self._known_places(np.atleast_1d(np.asarray(y)), len(plain))
         weight = row_weights(sample_weight, len(plain))
-        self._refuse_changes()
+        self._check_unchanged()
         waited, X, scores = self._waiting.take(plain)
         self._go_on(FlowRows(X, places[waited], weight[waited], scores))
         return waited
@@ -478,7 +478,7 @@ class OnlineClassifier(RareClassifier):
         if classes is None:
             raise ValueError("The first rows of a flow need classes: all labels there can be.")
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False)
-        refuse_missing(self, X, self._takes_holes)
+        check_finite(self, X, self._allows_missing)
         self._set_classes(np.unique(column_or_1d(classes)))
         self._begin()
         return X
@@ -510,7 +510,7 @@ class OnlineClassifier(RareClassifier):
             )
         return self._places(codes)
 
-    def _refuse_changes(self) -> None:
+    def _check_unchanged(self) -> None:
         """Refuse parameters that do not fit the flow, before anything is learned."""
         for name, value in self._begun.items():
             now = getattr(self, name)
@@ -533,7 +533,7 @@ class OnlineClassifier(RareClassifier):
             X = self._next_rows(X, classes)
             places = self._known_places(y, len(X))
             weight = row_weights(sample_weight, len(X))
-            self._refuse_changes()
+            self._check_unchanged()
         return self._go_on(FlowRows(X, places, weight))
 
     @contextmanager
@@ -676,11 +676,11 @@ class OnlineClassifier(RareClassifier):
         if "_waiting" in state:
             self._waiting = state["_waiting"].copy()
 
-    def _refuse_malformed(self) -> None:
+    def _check_state(self) -> None:
         """Refuse what a file holds that no flow would make."""
         if self.classes_.size > 2 and not self._many_classes:
             raise ValueError("The classes of the model cannot be.")
-        refuse_malformed(
+        check_state(
             self._state, self._fresh, self._waiting, self.n_features_in_, self.classes_.size
         )
         settling = self._next_settling

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from rarefind._core.saved import saved
 from rarefind._core.types import Label
 from rarefind.streams._linear import ADABOOST, ADABOOST_W, BBM, GRADIENT, STREAM
 from rarefind.streams._online import OnlineClassifier
@@ -20,6 +21,7 @@ _METHODS = {
 }
 
 
+@saved("online-boosting")
 class OnlineBoostingClassifier(OnlineClassifier):
     """Linear online boosting of the same nets, to compare :class:`ONLBClassifier` with.
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rarefind._core.kernels import reordering_kernel
+from rarefind._core.saved import saved
 from rarefind._core.types import Floats
 from rarefind.streams._nets import HARDEST_PULL, Nets, Pace, move, teach
 
@@ -20,6 +21,7 @@ from rarefind.streams._nets import HARDEST_PULL, Nets, Pace, move, teach
 RESIDUAL, SLOPE, LOSS = range(3)
 
 
+@saved("stream-spaces")
 class Spaces(NamedTuple):
     """The weights of P representations of each class, and their sums of squared pulls."""
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from rarefind._core.kernels import kernel, reordering_kernel
 from rarefind._core.random import STEP, uniform
+from rarefind._core.saved import saved
 from rarefind._core.types import Array, Floats, Ints
 from rarefind.streams._linear import Votes, linear_learn, linear_score
 from rarefind.streams._nets import Nets, Pace, listen
@@ -28,6 +29,7 @@ _RAREST = 1e-9
 COMMON = 0.1
 
 
+@saved("stream-memory")
 class Memory(NamedTuple):
     """The latest positives, in a ring, to be learned again among the many negatives."""
 
@@ -35,6 +37,7 @@ class Memory(NamedTuple):
     count: Ints  # type: ignore[assignment]  # (1,): positives ever put in
 
 
+@saved("stream-state")
 class State(NamedTuple):
     """All that a learner of a flow knows. Of two classes the positive one is the second."""
 

@@ -16,7 +16,7 @@ from rarefind.streams._waiting import Waiting
 Learners = tuple[Nets, Spaces, Votes]
 
 
-def refuse_malformed(state: State, fresh: Learners, waiting: Waiting, d: int, k: int) -> None:
+def check_state(state: State, fresh: Learners, waiting: Waiting, d: int, k: int) -> None:
     """Refuse arrays that no flow of ``d`` columns and ``k`` classes would have."""
     if k < 2:
         raise ValueError("The classes of the model cannot be.")

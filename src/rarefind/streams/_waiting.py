@@ -8,9 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from rarefind._core.saved import saved
 from rarefind._core.types import Bools, Floats, Ints
 
 
+@saved("waiting-rows")
 class Waiting:
     """Rows and the scores they had when they came, by identifier, oldest first."""
 

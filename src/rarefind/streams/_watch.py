@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rarefind._core.kernels import reordering_kernel
+from rarefind._core.saved import saved
 from rarefind._core.types import Bools, Floats, Ints
 from rarefind.streams._adwin import Adwin, adwin_add
 
@@ -25,6 +26,7 @@ N_ALARMS = 100
 _ROWS, _ALARMS = 0, 1
 
 
+@saved("stream-watch")
 class Watch(NamedTuple):
     """What is known of the scores of rows before they were learned."""
 

@@ -10,6 +10,7 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from rarefind._core.budget import PERIODS, budget_share
+from rarefind._core.saved import saved
 from rarefind._core.types import Bools, Floats, Ints
 from rarefind.metrics import Interval
 from rarefind.metrics import budget as checks_bought
@@ -39,6 +40,7 @@ class Bought(NamedTuple):
     plain_ahead: Interval
 
 
+@saved("budget-estimate")
 @dataclass(frozen=True)
 class Evidence:
     """Held-out rows, each scored by a model that had not seen it.

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from xgboost import XGBClassifier
 from xgboost.callback import TrainingCallback
 
-from rarefind._core.budget import refuse_period
+from rarefind._core.budget import check_period
 from rarefind._core.deadline import OutOfTimeError, deadline
 from rarefind._core.types import Bools, Floats, Ints
 from rarefind.data import TableEncoder, check_target
@@ -126,7 +126,7 @@ def gathered(
 
     Out of time, or by Ctrl-C, it ends with the parts that are done; None where there is none.
     """
-    refuse_period(per, looks.time)
+    check_period(per, looks.time)
     positive = check_target(frame, model.target, model.positive)
     truth = (frame[model.target] == positive).to_numpy()
     plain = plain or PlainXGBoost(model, frame, truth)

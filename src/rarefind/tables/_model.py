@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from rarefind._core.saved import saved
 from rarefind._core.types import Array, Floats, Label, Table
 from rarefind.data import DriftReference, TableEncoder, check_target
 from rarefind.data.column_reference import ColumnReference
@@ -31,6 +32,7 @@ __all__ = ["TableModel"]
 _SCORED = 5000
 
 
+@saved("table-model")
 class TableModel(BaseEstimator):
     """Fits, ranks and explains tables as people have them: text, dates and holes included.
 

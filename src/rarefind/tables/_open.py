@@ -16,7 +16,7 @@ def open_model(path: str | Path) -> TableModel:
     path = Path(path)
     with path.open("rb") as file:
         if file.read(len(_MARK)) != _MARK:
-            raise ValueError(f"{path} is no rarefind model file.")
+            raise ValueError(f"{path} is not a rarefind model file.")
     from rarefind.persistence import load
     from rarefind.tables import TableModel
 

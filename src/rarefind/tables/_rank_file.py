@@ -97,7 +97,7 @@ def rank_file(
     columns, levels = _needed(model, path, wanted)
     share, rows = budget_share(budget), file_rows(path)
     checks = None if share is not None or per is not None else int(float(budget))
-    _refuse_beyond(path, checks, rows)
+    _check_budget_fits(path, checks, rows)
 
     def read(names: list[str], with_levels: list[str]) -> Iterator[Any]:
         return read_pieces(path, chunk_rows, model.types_, names, with_levels)
@@ -128,7 +128,7 @@ def rank_file(
             f"{error.expected} when the model was fitted: correct the column, or fit the model "
             "again."
         ) from None
-    _refuse_beyond(path, checks, total)
+    _check_budget_fits(path, checks, total)
     return listed
 
 
@@ -146,7 +146,7 @@ def _needed(model: TableModel, path: str | Path, wanted: Wanted) -> tuple[list[s
     return list(dict.fromkeys([*features, *others])), [n for n in levels if n not in shown]
 
 
-def _refuse_beyond(path: str | Path, checks: int | None, rows: int | None) -> None:
+def _check_budget_fits(path: str | Path, checks: int | None, rows: int | None) -> None:
     if checks is not None and rows is not None and checks > rows:
         raise ValueError(
             f"The budget is {checks} checks and {path} has {rows} rows: give a smaller one, or a "

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rarefind._core.types import Array, Floats, Label
 from rarefind.data.drift import DriftReference
-from rarefind.data.target import refuse_unknown, same_label
+from rarefind.data.target import check_column, same_label
 from rarefind.tables._model import TableModel
 
 
@@ -76,7 +76,7 @@ def _verdicts(model: TableModel, chunk: pd.DataFrame, name: str | None) -> NDArr
         if model.target not in chunk.columns:
             return unknown
         name = model.target
-    refuse_unknown(chunk, name)
+    check_column(chunk, name)
     negative = next(label for label in model.classes_.tolist() if label != model.positive_)
     codes, values = pd.factorize(chunk[name])
     found = np.array(

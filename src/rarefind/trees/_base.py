@@ -22,7 +22,7 @@ from rarefind.selection.thresholds import metric_of_counts, only
 from rarefind.trees._branches import meta_tree_branches
 from rarefind.trees._ranker import Ranker
 from rarefind.trees._training import TrainingRows
-from rarefind.trees.graph import refuse_malformed
+from rarefind.trees.graph import check_state
 
 MAX_BINS = 512
 #: Where ``threshold=None`` cuts positions, which are 1/2 for the last leaf of the first half.
@@ -47,7 +47,7 @@ class Start(NamedTuple):
 class TreeClassifier(RareClassifier):
     """Base of classifiers made of trees: scores are precisions, from 0 to 1."""
 
-    _takes_holes = True
+    _allows_missing = True
     _reads_columns = True
     #: Parameters that all of them have.
     _shared_constraints: ClassVar[dict[str, Any]] = {
@@ -136,10 +136,10 @@ class TreeClassifier(RareClassifier):
         trees = [ranker.tree for ranker in self._rankers()]
         return Broken([branch for tree in trees for branch in meta_tree_branches(tree)], [])
 
-    def _refuse_malformed(self) -> None:
+    def _check_state(self) -> None:
         """Refuse what a file holds that no fit would make."""
         for ranker in self._rankers():
-            refuse_malformed(ranker.tree, self.n_features_in_)
+            check_state(ranker.tree, self.n_features_in_)
             sizes = ranker.score.shape, ranker.width.shape
             nodes, conditions = ranker.tree.nodes.root.size, ranker.tree.conditions.feature.size
             if sizes not in (((nodes,), (conditions,)), ((nodes,), (0,))):

@@ -11,6 +11,7 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import report_progress, with_callbacks
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.metrics import average_precision
@@ -26,6 +27,7 @@ from rarefind.trees._prune import Shape
 from rarefind.trees._ranker import Ranker
 
 
+@saved("metaap-forest")
 class MetaAPForestClassifier(TreeClassifier):
     """The mean of many MetaAP trees: better at the top of the list than one, and not to be read.
 

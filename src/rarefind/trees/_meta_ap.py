@@ -9,6 +9,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import with_callbacks
 from rarefind._core.types import ArrayLike, Label, Table
 from rarefind.metrics import budget
@@ -19,6 +20,7 @@ from rarefind.trees._meta import Plan
 from rarefind.trees._prune import SMOOTHINGS
 
 
+@saved("metaap")
 class MetaAPClassifier(MetaTreeClassifier):
     """MetaAP: one small tree of trees that ranks for the top of the list, and can be read.
 

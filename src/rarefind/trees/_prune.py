@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rarefind._core.saved import saved
 from rarefind._core.types import Array, Bools, Floats, Ints
 from rarefind.metrics.inputs import cumulate
 from rarefind.trees.graph import OuterNodes, left_to_right
@@ -26,6 +27,7 @@ class Shape(NamedTuple):
     smoothing: float
 
 
+@saved("meta-tree-held-out")
 class HeldOut(NamedTuple):
     """Held-out rows as a tree ranks them: scores going down the list, and running sums there."""
 

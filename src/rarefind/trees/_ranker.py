@@ -7,12 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rarefind._core.saved import saved
 from rarefind._core.types import Bools, Floats, Ints
 from rarefind.trees._borders import blended
 from rarefind.trees._prune import Shape, leaves_at, node_scores
 from rarefind.trees.graph import MetaTree
 
 
+@saved("tree-ranker")
 class Ranker(NamedTuple):
     """A tree in its shape, the score of each outer node, and bands to break ties by."""
 

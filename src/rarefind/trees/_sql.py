@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rarefind._core.types import Floats
-from rarefind.rules.sql_words import refuse_unknown, sql_name, sql_number
+from rarefind.rules.sql_words import check_dialect, sql_name, sql_number
 from rarefind.trees._paths import step
 from rarefind.trees._ranker import Ranker, next_scores
 from rarefind.trees._text import sides
@@ -63,7 +63,7 @@ def to_sql(
         scores are those of the model to the last bit. With bands, a tree that would need more
         columns than the database takes is refused; DuckDB takes all.
     """
-    refuse_unknown(dialect)
+    check_dialect(dialect)
     if output.casefold() in {name.casefold() for name in names}:
         raise ValueError(f"The table has a column {output!r} already: give another as output.")
     write = _Writer(ranker.tree, names, dialect)

@@ -8,6 +8,7 @@ from typing import Any, Self
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import with_callbacks
 from rarefind._core.types import ArrayLike, Label, Table
 from rarefind.trees._base import ABOVE_HALF, Start, TreeClassifier
@@ -15,6 +16,7 @@ from rarefind.trees._classifier import MAX_INNER, MetaTreeClassifier
 from rarefind.trees._meta import Plan
 
 
+@saved("tree-rank")
 class TreeRankClassifier(MetaTreeClassifier):
     """TreeRank: recursively split where the area under the ROC curve grows most.
 

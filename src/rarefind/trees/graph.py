@@ -11,10 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from rarefind._core.kernels import kernel
+from rarefind._core.saved import saved
 from rarefind._core.types import Array, Bools, Floats, Ints
 from rarefind.trees._columns import level_codes
 
 
+@saved("meta-tree-conditions")
 class Conditions(NamedTuple):
     """The inner nodes of all inner trees, an entry each; those of one tree follow each other.
 
@@ -31,6 +33,7 @@ class Conditions(NamedTuple):
     sums: Floats  # (n, 3): rows, their weight, the weight of positives
 
 
+@saved("meta-tree-nodes")
 class OuterNodes(NamedTuple):
     """The outer nodes, an entry each, parents before children; number 0 is the root."""
 
@@ -42,6 +45,7 @@ class OuterNodes(NamedTuple):
     sums: Floats  # (n, 3), as of conditions
 
 
+@saved("meta-tree")
 class MetaTree(NamedTuple):
     """A tree of trees.
 
@@ -153,7 +157,7 @@ def _renumbered(child: Array, node: Array, place: Array) -> Array:
     return np.where(child >= 0, place[np.maximum(child, -1)], outer).astype(np.int32)
 
 
-def refuse_malformed(tree: MetaTree, n_features: int) -> None:
+def check_state(tree: MetaTree, n_features: int) -> None:
     """Refuse a tree that kernels would leave, or circle in: files may come from anywhere."""
     c, nodes = tree.conditions, tree.nodes
     n, n_outer = c.feature.size, nodes.root.size

@@ -1,0 +1,251 @@
+"""Writing and opening model files.
+
+A file is a mark, the SHA-256 of everything behind it, and an uncompressed zip: ``manifest.json``
+(the format, the versions it was made with), ``model.json`` (a tree of plain values) and one
+``.npy`` an array.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import math
+import platform
+import re
+import zipfile
+from contextlib import suppress
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sklearn
+import xgboost
+
+import rarefind
+from rarefind._core.files import written_whole
+from rarefind._core.saved import SavedType, saved_type, type_of_tag
+from rarefind.persistence import _format_1
+from rarefind.persistence._codec import Decoder, Encoder, RefusedError
+
+__all__ = ["FORMAT", "load", "read_manifest", "save"]
+
+#: The format this version writes. Older ones open, newer ones are refused.
+FORMAT = 2
+
+_MARK = b"rarefind\n"
+_DIGEST = hashlib.sha256().digest_size
+# Where classes that are kept in files live. A file says which of their modules it needs, to spare
+# the others; nothing outside of these rooms is imported for it.
+_ROOMS = (
+    "metrics",
+    "data",
+    "selection",
+    "rules",
+    "search",
+    "distances",
+    "neighbors",
+    "trees",
+    "boosting",
+    "streams",
+    "conditions",
+    "auto",
+    "tables",
+    "persistence",
+)
+_MODULE = re.compile(rf"rarefind\.({'|'.join(_ROOMS)})(\._?[a-z][a-z0-9_]*)?")
+
+
+def save(model: Any, path: str | Path) -> None:
+    """Write a fitted model to one file.
+
+    Parameters
+    ----------
+    model : TableModel or rarefind estimator
+        Fitted.
+    path : str or Path
+        Where to; a file that is there is replaced when the new one is whole.
+
+    Examples
+    --------
+    >>> import tempfile, rarefind
+    >>> from pathlib import Path
+    >>> from rarefind.neighbors import GammaKNNClassifier
+    >>> model = GammaKNNClassifier(k=1).fit([[0.0], [1.0], [5.0], [6.0]], [0, 0, 1, 1])
+    >>> path = Path(tempfile.mkdtemp()) / "model.rarefind"
+    >>> rarefind.save(model, path)
+    >>> bool((rarefind.load(path).priority([[4.0]]) == model.priority([[4.0]])).all())
+    True
+    """
+    if not _is_model(type(model)):
+        raise ValueError(f"{type(model).__name__} is not a rarefind model, so it cannot be saved.")
+    if not hasattr(model, "classes_"):
+        raise ValueError(f"This {type(model).__name__} is not fitted: fit it before it is saved.")
+    encoder = Encoder()
+    tree = encoder.encode(model)
+    members = {
+        "manifest.json": _json(_manifest(model, encoder.modules)),
+        "model.json": _json(tree),
+    }
+    for number, array in enumerate(encoder.arrays):
+        buffer = io.BytesIO()
+        np.save(buffer, array, allow_pickle=False)
+        members[f"{number}.npy"] = buffer.getvalue()
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
+        for name, content in members.items():
+            archive.writestr(zipfile.ZipInfo(name), content)
+    body = packed.getvalue()
+    with written_whole(Path(path)) as part:
+        part.write_bytes(_MARK + hashlib.sha256(body).digest() + body)
+
+
+def load(path: str | Path) -> Any:
+    """Open a model file; no code in it is run.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file written by :func:`save`.
+
+    Returns
+    -------
+    TableModel or rarefind estimator
+        Scores bit for bit as the saved one.
+    """
+    path = Path(path)
+    body = _body(path)
+    try:
+        return _open(zipfile.ZipFile(io.BytesIO(body)))
+    except RefusedError as error:
+        raise ValueError(f"{path} {error}") from None
+    except Exception as error:
+        # A file made to do harm may fail anywhere; whatever it is, it is not a model.
+        raise ValueError(
+            f"{path} does not hold a whole model ({type(error).__name__}: {error})."
+        ) from error
+
+
+def read_manifest(path: str | Path) -> dict[str, Any]:
+    """What a model file says of itself.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file written by :func:`save`.
+
+    Returns
+    -------
+    dict
+        ``format``, ``kind``, ``saved`` (when), ``versions`` it was made with, and ``sha256`` of
+        what it holds.
+    """
+    body = _body(Path(path))
+    with zipfile.ZipFile(io.BytesIO(body)) as archive:
+        manifest = json.loads(archive.read("manifest.json"))
+    return {**manifest, "sha256": hashlib.sha256(body).hexdigest()}
+
+
+def _body(path: Path) -> bytes:
+    """What a model file holds behind its mark and its checksum."""
+    content = path.read_bytes()
+    if not content.startswith(_MARK):
+        raise ValueError(f"{path} is not a rarefind model file.")
+    digest, body = content[len(_MARK) :][:_DIGEST], content[len(_MARK) + _DIGEST :]
+    if hashlib.sha256(body).digest() != digest:
+        raise ValueError(f"{path} is damaged: it is cut short or was changed after it was saved.")
+    return body
+
+
+def _open(archive: zipfile.ZipFile) -> Any:
+    # Nothing is compressed, so nothing can grow beyond the size of the file.
+    if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
+        raise RefusedError("holds compressed parts, which a model file never does.")
+    manifest = json.loads(archive.read("manifest.json"))
+    _check_format(manifest)
+    _import_modules(manifest.get("modules", ()))
+    find = _type_of_name if manifest["format"] == 1 else _type_of_tag
+    model = Decoder(lambda number: _array(archive, number), find).decode(
+        json.loads(archive.read("model.json"))
+    )
+    if not _is_model(type(model)) or not hasattr(model, "classes_"):
+        raise RefusedError("does not hold a fitted model.")
+    return model
+
+
+def _import_modules(names: Any) -> None:
+    """Import the modules that a file's classes lived in, and no others; some may have moved."""
+    for name in names:
+        if _MODULE.fullmatch(name):
+            with suppress(ModuleNotFoundError):
+                import_module(name)
+
+
+def _type_of_tag(tag: Any) -> SavedType | None:
+    """The class with a tag; all rooms are searched for one that lives elsewhere than it did."""
+    found = type_of_tag(tag)
+    if found is None:
+        for room in _ROOMS:
+            module = import_module(f"rarefind.{room}")
+            for name in module.__all__:
+                getattr(module, name)  # some are imported when they are first asked for
+        found = type_of_tag(tag)
+    return found
+
+
+def _type_of_name(name: Any) -> SavedType | None:
+    tag = _format_1.TAGS.get(name) if isinstance(name, str) else None
+    return None if tag is None else _type_of_tag(tag)
+
+
+def _is_model(cls: type) -> bool:
+    return saved_type(cls) is not None and hasattr(cls, "priority")
+
+
+def _check_format(manifest: dict[str, Any]) -> None:
+    written = manifest["format"]
+    if type(written) is not int or written < 1:
+        raise RefusedError(f"has no known format ({written!r}).")
+    if written > FORMAT:
+        made_with = manifest.get("versions", {}).get("rarefind", "a later version")
+        raise RefusedError(
+            f"has format {written}, made with rarefind {made_with}; this is "
+            f"{rarefind.__version__}, which opens formats up to {FORMAT}. Upgrade rarefind."
+        )
+
+
+def _manifest(model: Any, modules: set[str]) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "kind": type(model).__name__,
+        "saved": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        "modules": sorted(modules),
+        "versions": {
+            "rarefind": rarefind.__version__,
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "scikit-learn": sklearn.__version__,
+            "xgboost": xgboost.__version__,
+        },
+    }
+
+
+def _json(tree: Any) -> bytes:
+    return json.dumps(tree, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _array(archive: zipfile.ZipFile, number: Any) -> Any:
+    content = archive.read(f"{int(number)}.npy")
+    header = io.BytesIO(content)
+    version = np.lib.format.read_magic(header)
+    read_header = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }[version]
+    shape, _, dtype = read_header(header)
+    # What the header promises must be there: memory is taken by its word.
+    if math.prod(shape) * dtype.itemsize != len(content) - header.tell():
+        raise RefusedError("holds an array that is not as long as it says.")
+    return np.load(io.BytesIO(content), allow_pickle=False)
