@@ -322,7 +322,7 @@ MEASURE = ("measure", "desk.rules", "payments.csv", "--target")
         (("check", "none.rules"), "There is no file none.rules: check the name and the folder."),
         (("check", "."), ". is a folder: name one file inside it."),
         (("check", "desk.rules", "--data", "none.csv"), "There is no file none.csv"),
-        (("check", "desk.rules", "--data", "desk.rules"), "desk.rules is of no known kind"),
+        (("check", "desk.rules", "--data", "desk.rules"), "desk.rules is not of a known kind"),
         ((*MEASURE, "fruad"), "There is no column 'fruad': did you mean 'fraud'?"),
         ((*MEASURE, "amount"), "Target column 'amount' has no label in"),
         ((*MEASURE, "fraud", "--positive", "maybe"), "Target column 'fraud' has no label 'maybe'"),
