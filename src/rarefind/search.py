@@ -20,7 +20,7 @@ __all__ = ["DISTANCES", "NeighborSearch", "feature_differences"]
 
 DISTANCES = ("euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "precomputed")
 
-# Rows are checked where they come in; in many small searches a second look takes most of the time.
+# Rows are checked where they come in; in many small searches a second check takes most of the time.
 _CHECKED = partial(config_context, assume_finite=True, skip_parameter_validation=True)
 
 # Queries are answered in blocks, so that what is held beside the points stays near 128 MB.
@@ -142,7 +142,7 @@ class NeighborSearch:
         if self._by_products and _is_far_from_origin(points):
             self._centre = points.mean(axis=0)
             points = points - self._centre
-        # Brute force takes all cores by itself, a tree has to be told.
+        # Brute force takes all cores by itself, a tree has to be given n_jobs.
         jobs = (-1 if self.n_jobs is None else self.n_jobs) if tree else None
         index = NearestNeighbors(
             algorithm="kd_tree" if tree else "brute", metric=metric, p=p, n_jobs=jobs

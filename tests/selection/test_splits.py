@@ -316,7 +316,7 @@ THREE_DAYS = pd.date_range("2026-01-01", periods=3)
             TWO,
             "need time=: the name of a column, or one time a row",
         ),
-        (TemporalSplit("7D", 0, "7D", time=[1, 2]), TWO, "numbers; turn them into dates"),
+        (TemporalSplit("7D", 0, "7D", time=[1, 2]), TWO, "numbers: turn them into dates"),
         (TemporalSplit("7D", 0, "7D", time=[FIRST, None]), TWO, "time is missing in 1 rows"),
         (TemporalSplit("7D", 0, "7D", time=[FIRST, pd.NaT]), TWO, "time is missing in 1 rows"),
         (TemporalSplit("7D", 0, "7D", time=["2026-01-01", ""]), TWO, "time is missing in 1 rows"),

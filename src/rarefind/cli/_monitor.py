@@ -114,7 +114,7 @@ def _columns(columns: pd.DataFrame) -> Any:
     table = new_table("column", "verdict", "drift", "by\nchance", "of the\nscore", "because")
     for row in columns.to_dict("records"):
         shares = [f"{100 * row['importance']:.0f} %"]
-        figures = [f"{row[name]:.2f}" for name in ("drift", "chance")]
+        figures = [f"{row[name]:.2f}" for name in ("drift", "noise")]
         add_row(table, row["column"], row["verdict"], *figures, *shares, row["text"])
     return table
 

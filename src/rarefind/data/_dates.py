@@ -39,7 +39,7 @@ def date_format(values: pd.Series[Any]) -> str | None:
 
 def fits(known: pd.Series[Any], form: str) -> bool:
     """Whether all values can be read in a format."""
-    # Most columns that are no dates show it at once.
+    # Most columns without dates show it at once.
     return bool(
         to_dates(known.head(50), form).notna().all() and to_dates(known, form).notna().all()
     )

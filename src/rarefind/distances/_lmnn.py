@@ -40,7 +40,7 @@ class LMNN(MahalanobisTransformer):
         Targets of a row; fewer where its class has fewer other rows.
     mu : float, default=0.5
         Weight of the push from 0 to 1; the pull has the rest. Near 0 the optimum is the map to a
-        single point, of which a warning tells.
+        single point, with a warning.
     n_components : int, default=None
         Dimensions of the space mapped to, by default as many as columns. With fewer the descent
         starts from the principal axes, and may end in a local optimum.
@@ -67,7 +67,7 @@ class LMNN(MahalanobisTransformer):
     n_iter_ : int
         Iterations made.
     n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`sklearn.base.TransformerMixin`.
 
     References
     ----------
@@ -151,7 +151,9 @@ class LMNN(MahalanobisTransformer):
         X, codes = self._start_fit(X, y)
         kept = self._check_n_components(self.n_components)
         if np.bincount(codes).max() < 2:
-            raise ValueError("No class holds two rows: there is no neighbour to pull near.")
+            raise ValueError(
+                "No class has two rows, so there is no neighbour to pull near: give more rows."
+            )
         rng = check_random_state(self.random_state)
         anchors, weight = draw_anchors(codes, self.max_anchors, rng)
         targets = target_neighbors(X, codes, anchors, self.n_neighbors, self.n_jobs)

@@ -41,12 +41,12 @@ class MLFPBound(NamedTuple):
         return all(bound >= most for _, bound, most in self._parts())
 
     def __str__(self) -> str:
-        said = [
+        bounds = [
             f"{what} at most {bound:.3g}"
             + (f" (vacuous: never above {most:.3g})" if bound >= most else "")
             for what, bound, most in self._parts()
         ]
-        sentence = f"With probability {1 - self.delta:g}: {'; '.join(said)}."
+        sentence = f"With probability {1 - self.delta:g}: {'; '.join(bounds)}."
         return f"{sentence} More rows or a larger mu make it smaller." if self.vacuous else sentence
 
     def _parts(self) -> list[tuple[str, float, float]]:
@@ -109,7 +109,7 @@ class MLFP(MahalanobisTransformer):
     converged_ : bool
         Whether the solver reached ``tol``.
     n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`sklearn.base.TransformerMixin`.
 
     Notes
     -----
@@ -244,7 +244,7 @@ class MLFP(MahalanobisTransformer):
         """
         check_is_fitted(self)
         if not 0 < delta < 1:
-            raise ValueError(f"delta={delta} is no probability between 0 and 1.")
+            raise ValueError(f"delta={delta} is not a probability between 0 and 1.")
         if not self.constraint:
             raise ValueError("The theorems are about λ_max(M) ≤ 1: fit with constraint=True.")
         m, alpha, squared = self._size, self._share, self._largest**2

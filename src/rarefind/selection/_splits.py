@@ -109,17 +109,15 @@ class _TimeSplit(BaseCrossValidator):
             return order, np.arange(n)
         if times is None:
             raise ValueError("Periods of time need time=: the name of a column, or one time a row.")
-        stamps: Any = pd.Series(times)
-        if not pd.api.types.is_datetime64_any_dtype(stamps):
-            if pd.api.types.is_numeric_dtype(stamps):
-                raise ValueError(
-                    "time holds numbers; turn them into dates with pandas.to_datetime."
-                )
-            stamps = pd.to_datetime(stamps)
-            _check_no_missing(stamps, "time")  # an empty text is no time either
-        if stamps.dt.tz is not None:
-            stamps = stamps.dt.tz_convert("UTC").dt.tz_localize(None)
-        nanoseconds = stamps.to_numpy(dtype="datetime64[ns]").astype(np.int64)
+        timestamps: Any = pd.Series(times)
+        if not pd.api.types.is_datetime64_any_dtype(timestamps):
+            if pd.api.types.is_numeric_dtype(timestamps):
+                raise ValueError("time has numbers: turn them into dates with pandas.to_datetime.")
+            timestamps = pd.to_datetime(timestamps)
+            _check_no_missing(timestamps, "time")  # an empty text is not a time either
+        if timestamps.dt.tz is not None:
+            timestamps = timestamps.dt.tz_convert("UTC").dt.tz_localize(None)
+        nanoseconds = timestamps.to_numpy(dtype="datetime64[ns]").astype(np.int64)
         order = np.argsort(nanoseconds, kind="stable")
         return order, nanoseconds[order]
 
