@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 import rarefind
 from rarefind.metrics import average_precision
 from rarefind.streams import ONLBClassifier, OnlineBoostingClassifier
-from rarefind.streams._stream import flow as flow_kernel
+from rarefind.streams._loop import flow as flow_kernel
 
 N, D = 400, 3
 RNG = np.random.default_rng(0)
@@ -559,21 +559,21 @@ def exchanged(node, path, change):
         ("nets.outer", lambda a: np.zeros((4, 3, 3))),
         ("nets.inner_sum", lambda a: a[:1]),
         ("nets.outer_sum", lambda a: a.astype(np.float32)),
-        ("spaces.drawn", lambda a: a * np.nan),
-        ("spaces.joined", lambda a: a[:, :, :1].copy()),
+        ("spaces.net_weights", lambda a: a * np.nan),
+        ("spaces.space_weights", lambda a: a[:, :, :1].copy()),
         ("votes.weight", lambda a: a[:2]),
         ("mean", lambda a: a[:1]),
         ("share", lambda a: np.ones(3)),
         ("memory.rows", lambda a: np.zeros((5, 1))),
         ("memory.count", lambda a: a - 1000),
         ("chance", lambda a: a.astype(float)),
-        ("watch.bins", lambda a: a[:, :10]),
-        ("watch.decided", lambda a: a[:1]),
-        ("watch.count", lambda a: a - 10_000),
-        ("watch.alarms", lambda a: a[:3]),
-        ("watch.window.used", lambda a: a + 7),
-        ("watch.window.count", lambda a: a + 1),
-        ("watch.window.total", lambda a: a[:2]),
+        ("validation.bins", lambda a: a[:, :10]),
+        ("validation.decided", lambda a: a[:1]),
+        ("validation.count", lambda a: a - 10_000),
+        ("validation.alarms", lambda a: a[:3]),
+        ("validation.window.used", lambda a: a + 7),
+        ("validation.window.count", lambda a: a + 1),
+        ("validation.window.total", lambda a: a[:2]),
     ],
 )
 def test_arrays_that_kernels_cannot_trust_are_refused(path, change, tmp_path):

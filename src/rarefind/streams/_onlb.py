@@ -1,4 +1,4 @@
-"""Online non-linear boosting: nets joined in several latent spaces, for flows that never stop."""
+"""Online non-linear boosting: nets combined in several latent spaces, for flows that never stop."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from rarefind._core.saved import saved
 from rarefind._core.types import Floats, Label
-from rarefind.streams._nets import Pace
+from rarefind.streams._loop import SPACES
+from rarefind.streams._nets import StepSize
 from rarefind.streams._online import KEEP, OnlineClassifier
 from rarefind.streams._spaces import LOSS, RESIDUAL, SLOPE
-from rarefind.streams._stream import SPACES
 
-_AIMS = {"loss": LOSS, "residual": RESIDUAL, "slope": SLOPE}
+_TARGETS = {"loss": LOSS, "residual": RESIDUAL, "slope": SLOPE}
 
 
 @saved("onlb")
@@ -145,7 +145,7 @@ class ONLBClassifier(OnlineClassifier):
         **OnlineClassifier._shared_constraints,
         "n_representations": [Interval(Integral, 2, 10_000, closed="both")],
         "mixing_rate": [Interval(Real, 0, 1e6, closed="both")],
-        "target": [StrOptions(set(_AIMS))],
+        "target": [StrOptions(set(_TARGETS))],
         "jitter": [Interval(Real, 0, 1e3, closed="both")],
     }
 
@@ -210,15 +210,15 @@ class ONLBClassifier(OnlineClassifier):
         check_is_fitted(self)
         if self.n_estimators < 2:
             raise AttributeError("Weights of one net have no correlation.")
-        drawn = self._state.spaces.drawn
-        return np.corrcoef(drawn.reshape(len(drawn), -1), rowvar=False)
+        net_weights = self._state.spaces.net_weights
+        return np.corrcoef(net_weights.reshape(len(net_weights), -1), rowvar=False)
 
     @property
     def representation_importance_(self) -> Floats:
         """What each representation added to the score of a row at its turn, without the sign."""
         check_is_fitted(self)
-        watch = self._state.watch
-        return watch.shown.ravel() / (watch.gain[1] or 1.0)
+        validation = self._state.validation
+        return validation.contributions.ravel() / (validation.weights[1] or 1.0)
 
     def _method(self) -> int:
         return SPACES
@@ -228,6 +228,6 @@ class ONLBClassifier(OnlineClassifier):
 
     def _own_settings(self) -> dict[str, Any]:
         return {
-            "mixing": Pace(float(self.mixing_rate), self.steps == "adaptive", KEEP),
-            "aim": _AIMS[self.target],
+            "mixing": StepSize(float(self.mixing_rate), self.steps == "adaptive", KEEP),
+            "target": _TARGETS[self.target],
         }

@@ -28,27 +28,14 @@ from rarefind.selection import best_threshold
 from rarefind.selection.calibration import BetaCalibration, Reference
 from rarefind.selection.cross_validation import folds_of_used
 from rarefind.selection.thresholds import metric_of_counts, only
+from rarefind.streams._late_labels import WaitingRows, identifiers
 from rarefind.streams._linear import Votes
-from rarefind.streams._nets import Nets, Pace
-from rarefind.streams._spaces import Spaces
-from rarefind.streams._stream import (
-    MEMORY,
-    RECORD,
-    RELEARN,
-    RESTART,
-    Settings,
-    State,
-)
-from rarefind.streams._stream_file import check_state
-from rarefind.streams._stream_rows import (
-    FlowRows,
-    copied,
-    learn_epochs,
-    row_weights,
-    run_flow,
-    share_of,
-)
-from rarefind.streams._waiting import Waiting, identifiers
+from rarefind.streams._loop import MEMORY, RECORD, RELEARN, RESTART, StreamSettings
+from rarefind.streams._nets import Nets, StepSize
+from rarefind.streams._rows import StreamRows, learn_epochs, row_weights, run_stream
+from rarefind.streams._spaces import LatentSpaces
+from rarefind.streams._state import StreamState, copy_arrays
+from rarefind.streams._state_checks import check_state
 
 # fit goes over a small table again and again, until about so many rows were learned.
 _ENOUGH_ROWS = 20_000
@@ -57,9 +44,13 @@ _BLOCK = 10_000
 _SOONEST, _LATEST = 20, 5000
 # A risk of false alarms at which there are none.
 _NEVER = 1e-300
-# Squared pulls fade as fast as the rest.
+# Squared gradients fade as fast as the rest.
 KEEP = 1 - 1 / MEMORY
 _POLICIES = {"record": RECORD, "relearn": RELEARN, "restart": RESTART}
+
+
+def share_of(part: float, rest: float) -> float:
+    return float(part / (part + rest)) if part + rest else np.nan
 
 
 class Progress(NamedTuple):
@@ -78,7 +69,7 @@ class Progress(NamedTuple):
 
 
 class OnlineClassifier(RareClassifier):
-    """Base of learners of flows; a subclass says how the learners are joined.
+    """Base of learners of flows; a subclass says how the learners are combined.
 
     Every row is scored, judged by that score, and then learned. The scores of rows before they were
     learned set the threshold and the probabilities.
@@ -138,19 +129,19 @@ class OnlineClassifier(RareClassifier):
     random_state: Any
     n_jobs: int | None
     verbose: int
-    _state: State
-    _fresh: tuple[Nets, Spaces, Votes]
-    _waiting: Waiting
+    _state: StreamState
+    _fresh: tuple[Nets, LatentSpaces, Votes]
+    _waiting: WaitingRows
     n_forgotten_: int
     value_: float
 
     @abstractmethod
     def _method(self) -> int:
-        """How the learners are joined."""
+        """How the learners are combined."""
 
     @abstractmethod
     def _own_settings(self) -> dict[str, Any]:
-        """Settings of the subclass."""
+        """StreamSettings of the subclass."""
 
     @abstractmethod
     def _space_sizes(self) -> tuple[int, float]:
@@ -200,14 +191,14 @@ class OnlineClassifier(RareClassifier):
         check_classes_left(codes, used, self.classes_.size)
         if groups is not None:
             groups = np.asarray(groups)[used]
-        rows = FlowRows(X[used], self._places(codes[used]), weight[used] / weight[used].mean())
+        rows = StreamRows(X[used], self._places(codes[used]), weight[used] / weight[used].mean())
         self._begin()
         self._check_unchanged()
         epochs = self.epochs
         if epochs == "auto":
-            epochs = max(1, _ENOUGH_ROWS // len(rows.places))
+            epochs = max(1, _ENOUGH_ROWS // len(rows.codes))
         if epochs == 1:
-            starts = range(0, len(rows.places), _BLOCK)
+            starts = range(0, len(rows.codes), _BLOCK)
             with report_progress(self, "blocks", len(starts), X, codes, self.verbose) as step:
                 for start in starts:
                     self._go_on(rows.take(slice(start, start + _BLOCK)))
@@ -223,7 +214,7 @@ class OnlineClassifier(RareClassifier):
         # All rows of a table are of one time: none fades, and no fold is a drift.
         settings = settings._replace(growth=1.0, delta=_NEVER)
         for part in held:
-            run_flow(part, self._state, self._fresh, settings, watching=True)
+            run_stream(part, self._state, self._fresh, settings, validating=True)
         self._settle()
         self._decide_in_hindsight()
 
@@ -320,7 +311,7 @@ class OnlineClassifier(RareClassifier):
             old, known = self._waiting.take_oldest(too_many)
             if self.overflow == "negative":
                 places = np.zeros(too_many, dtype=np.intp)
-                self._go_on(FlowRows(old, places, np.ones(too_many), known))
+                self._go_on(StreamRows(old, places, np.ones(too_many), known))
             else:
                 self.n_forgotten_ += too_many
         return self._shown(scores)
@@ -351,7 +342,7 @@ class OnlineClassifier(RareClassifier):
         weight = row_weights(sample_weight, len(plain))
         self._check_unchanged()
         waited, X, scores = self._waiting.take(plain)
-        self._go_on(FlowRows(X, places[waited], weight[waited], scores))
+        self._go_on(StreamRows(X, places[waited], weight[waited], scores))
         return waited
 
     @property
@@ -364,19 +355,19 @@ class OnlineClassifier(RareClassifier):
     def alarms_(self) -> Ints:
         """The number of rows learned at each of the latest 100 alarms of drift."""
         check_is_fitted(self)
-        return self._state.watch.latest_alarms()
+        return self._state.validation.latest_alarms()
 
     @property
     def progress_(self) -> Progress:
         """Progressive validation, in which later rows count more."""
         check_is_fitted(self)
-        watch = self._state.watch
+        validation = self._state.validation
         many = self.classes_.size > 2
-        (tn, fp), (fn, tp) = watch.decided.copy()
-        score, positive, weight = watch.scores(self.half_life)
+        (tn, fp), (fn, tp) = validation.decisions.copy()
+        score, positive, weight = validation.scores(self.half_life)
         one_class = many or not positive.any() or positive.all()
         return Progress(
-            watch.n_rows,
+            validation.n_rows,
             np.nan if one_class else average_precision(positive, score, sample_weight=weight),
             np.nan if many else share_of(tp, fp),
             np.nan if many else share_of(tp, fn),
@@ -394,7 +385,7 @@ class OnlineClassifier(RareClassifier):
         rng = np.random.default_rng(seed)
         self._fresh = self._draw(rng, outputs)
         self._state = self._first_state(seed)
-        self._waiting = Waiting(self.n_features_in_, outputs + 1)  # and the decision
+        self._waiting = WaitingRows(self.n_features_in_, outputs + 1)  # and the decision
         self.n_forgotten_ = 0
         self._begun = {name: getattr(self, name) for name in self._fixed}
         self._calibration: BetaCalibration | None = None
@@ -402,24 +393,24 @@ class OnlineClassifier(RareClassifier):
         self.value_ = np.nan
         self._next_settling = _SOONEST
 
-    def _draw(self, rng: np.random.Generator, outputs: int) -> tuple[Nets, Spaces, Votes]:
+    def _draw(self, rng: np.random.Generator, outputs: int) -> tuple[Nets, LatentSpaces, Votes]:
         n = self.n_estimators
         nets = Nets.draw(rng, n, self.hidden, self.n_features_in_, outputs)
-        spaces = Spaces.draw(rng, n, outputs, *self._space_sizes())
+        spaces = LatentSpaces.draw(rng, n, outputs, *self._space_sizes())
         return nets, spaces, Votes.start(self._method(), n)
 
-    def _first_state(self, seed: int) -> State:
+    def _first_state(self, seed: int) -> StreamState:
         """A state that begins with the learners as they were drawn."""
         k = self.classes_.size
         memory = self.positive_memory if k == 2 else 0
-        return State.start(copied(self._fresh), self.n_features_in_, k, memory, seed)
+        return StreamState.start(copy_arrays(self._fresh), self.n_features_in_, k, memory, seed)
 
-    def _settings(self) -> Settings:
+    def _settings(self) -> StreamSettings:
         """The parameters as kernels take them."""
         adaptive = self.steps == "adaptive"
         common = self._scoring()._asdict() | {
-            "pace": Pace(float(self.learning_rate), adaptive, KEEP),
-            "mixing": Pace(0.0, adaptive, KEEP),
+            "step_size": StepSize(float(self.learning_rate), adaptive, KEEP),
+            "mixing": StepSize(0.0, adaptive, KEEP),
             "balanced": self.class_weight == "balanced",
             "class_weight": self._class_weights(),
             "replay": float(self.replay),
@@ -427,16 +418,16 @@ class OnlineClassifier(RareClassifier):
             "delta": float(self.delta),
             "on_drift": _POLICIES[self.on_drift],
         }
-        return Settings(**{**common, **self._own_settings()})
+        return StreamSettings(**{**common, **self._own_settings()})
 
-    def _scoring(self) -> Settings:
-        """Settings that score and learn nothing."""
-        none = Pace(0.0, False, 1.0)
-        return Settings(
+    def _scoring(self) -> StreamSettings:
+        """StreamSettings that score and learn nothing."""
+        none = StepSize(0.0, False, 1.0)
+        return StreamSettings(
             method=self._method(),
-            pace=none,
+            step_size=none,
             mixing=none,
-            aim=0,
+            target=0,
             edge=0.0,
             shrink=float(self._own_settings().get("shrink", 0.0)),
             standardize=bool(self.standardize),
@@ -534,7 +525,7 @@ class OnlineClassifier(RareClassifier):
             places = self._known_places(y, len(X))
             weight = row_weights(sample_weight, len(X))
             self._check_unchanged()
-        return self._go_on(FlowRows(X, places, weight))
+        return self._go_on(StreamRows(X, places, weight))
 
     @contextmanager
     def _whole_or_not(self) -> Iterator[None]:
@@ -547,20 +538,20 @@ class OnlineClassifier(RareClassifier):
             self.__dict__.update(before)
             raise
 
-    def _go_on(self, rows: FlowRows) -> Floats:
+    def _go_on(self, rows: StreamRows) -> Floats:
         """Judge and learn rows; settle at rows whose numbers do not depend on the batches."""
         scores = np.empty((len(rows.X), self._n_scores()))
         there = np.flatnonzero(rows.weight > 0)
         away = np.flatnonzero(rows.weight <= 0)
         start = 0
         while start < there.size:
-            n_rows, settings = self._state.watch.n_rows, self._settings()
+            n_rows, settings = self._state.validation.n_rows, self._settings()
             part = there[start : start + self._next_settling - n_rows]
-            scores[part] = run_flow(
-                rows.take(part), self._state, self._fresh, settings, learning=True, watching=True
+            scores[part] = run_stream(
+                rows.take(part), self._state, self._fresh, settings, learning=True, validating=True
             )
             start += part.size
-            if self._state.watch.n_rows == self._next_settling:
+            if self._state.validation.n_rows == self._next_settling:
                 self._settle()
         if away.size:
             scores[away] = self._scores(rows.X[away])
@@ -568,12 +559,14 @@ class OnlineClassifier(RareClassifier):
 
     def _settle(self) -> None:
         """Set the threshold and the probabilities by the scores of rows before learning."""
-        watch = self._state.watch
-        self._next_settling = watch.n_rows + min(max(watch.n_rows // 10, _SOONEST), _LATEST)
+        validation = self._state.validation
+        self._next_settling = validation.n_rows + min(
+            max(validation.n_rows // 10, _SOONEST), _LATEST
+        )
         if self.classes_.size > 2:
             self.threshold_ = np.nan
             return
-        score, positive, weight = watch.scores(self.half_life)
+        score, positive, weight = validation.scores(self.half_life)
         if not positive.any() or positive.all():
             return
         fixed = 0.0 if self.threshold is None else self.threshold
@@ -585,47 +578,47 @@ class OnlineClassifier(RareClassifier):
 
     def _decide_in_hindsight(self) -> None:
         """The decisions on held-out rows of a table, which the threshold was chosen on."""
-        watch = self._state.watch
-        score, positive, weight = watch.scores(self.half_life)
+        validation = self._state.validation
+        score, positive, weight = validation.scores(self.half_life)
         if self.classes_.size == 2:
             cells = 2 * positive + (score >= self.threshold_)
             found = np.bincount(cells, weights=weight, minlength=4).reshape(2, 2)
-            watch.decided[:] = found * (watch.gain[1] / (found.sum() or 1.0))
+            validation.decisions[:] = found * (validation.weights[1] / (found.sum() or 1.0))
 
     def _folds(
-        self, rows: FlowRows, used: Bools, groups: ArrayLike | None
+        self, rows: StreamRows, used: Bools, groups: ArrayLike | None
     ) -> list[tuple[Ints, Ints]]:
         """Folds to judge a table by; none where no row can be held out."""
-        sizes = np.bincount(rows.places, minlength=self.classes_.size)
+        sizes = np.bincount(rows.codes, minlength=self.classes_.size)
         auto = self.threshold == "auto" and sizes.size == 2
         if not auto and (self.threshold is None or sizes.min() < 2):
             return []
-        seed = int(self._state.chance[0] % 2**31)
+        seed = int(self._state.generator[0] % 2**31)
         return list(
-            folds_of_used(rows.X, rows.places, self.cv, used, groups=groups, random_state=seed)
+            folds_of_used(rows.X, rows.codes, self.cv, used, groups=groups, random_state=seed)
         )
 
     def _held_out(
-        self, rows: FlowRows, train: Ints, held: Ints, epochs: int, step: Callable[[], None]
-    ) -> FlowRows:
+        self, rows: StreamRows, train: Ints, held: Ints, epochs: int, step: Callable[[], None]
+    ) -> StreamRows:
         """The held-out rows of a fold, with the scores of a model of the others."""
-        state = self._first_state(int(self._state.chance[0]))
+        state = self._first_state(int(self._state.generator[0]))
         settings = self._settings()
         learn_epochs(state, self._fresh, settings, rows.take(np.sort(train)), epochs, step)
         part = rows.take(np.sort(held))
-        return part._replace(known=run_flow(part, state, self._fresh, settings))
+        return part._replace(known=run_stream(part, state, self._fresh, settings))
 
     def _n_scores(self) -> int:
-        return self._state.watch.shown.shape[0]
+        return self._state.validation.contributions.shape[0]
 
     def _scores(self, X: Floats) -> Floats:
         """Scores of shape (n, scores); nothing is learned."""
         n = len(X)
-        rows = FlowRows(X, np.zeros(n, dtype=np.intp), np.ones(n))
+        rows = StreamRows(X, np.zeros(n, dtype=np.intp), np.ones(n))
         settings = self._scoring()
 
         def work(part: slice) -> Floats:
-            return run_flow(rows.take(part), self._state, self._fresh, settings)
+            return run_stream(rows.take(part), self._state, self._fresh, settings)
 
         return np.concatenate(in_parts(n, effective_n_jobs(self.n_jobs), work))
 
@@ -652,7 +645,7 @@ class OnlineClassifier(RareClassifier):
         return self._calibration.probability(score)
 
     def _explain(self, X: Floats) -> list[Reason]:
-        score, _, weight = self._state.watch.scores(self.half_life)
+        score, _, weight = self._state.validation.scores(self.half_life)
         reference = Reference.of(score, weight) if score.size else None
         return as_reasons(X, self._priority(X), self._raised(X), reference, self._feature_names())
 
@@ -672,7 +665,7 @@ class OnlineClassifier(RareClassifier):
         # joblib may have them as files that cannot be written to.
         for name in ("_state", "_fresh"):
             if name in state:
-                setattr(self, name, copied(state[name]))
+                setattr(self, name, copy_arrays(state[name]))
         if "_waiting" in state:
             self._waiting = state["_waiting"].copy()
 
@@ -684,7 +677,7 @@ class OnlineClassifier(RareClassifier):
             self._state, self._fresh, self._waiting, self.n_features_in_, self.classes_.size
         )
         settling = self._next_settling
-        if type(settling) is not int or settling <= self._state.watch.n_rows:
+        if type(settling) is not int or settling <= self._state.validation.n_rows:
             raise ValueError("The model is not to be settled again.")
         if type(self._begun) is not dict or set(self._begun) != set(self._fixed):
             raise ValueError("The model does not tell how it began.")

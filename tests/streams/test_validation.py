@@ -4,10 +4,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rarefind.metrics import average_precision
-from rarefind.streams._watch import (
+from rarefind.streams._validation import (
     N_ALARMS,
     N_BINS,
-    Watch,
+    ProgressiveValidation,
     bin_of,
     bin_score,
     watch_error,
@@ -31,10 +31,10 @@ def growth_of(half_life):
 
 
 def watched(stream, half_life):
-    watch = Watch.start(1, 2)
+    validation = ProgressiveValidation.start(1, 2)
     for score, positive, weight in stream:
-        watch_score(watch, score, score > 0, positive, weight, growth_of(half_life), DELTA)
-    return watch
+        watch_score(validation, score, score > 0, positive, weight, growth_of(half_life), DELTA)
+    return validation
 
 
 def binned(score):
@@ -68,10 +68,10 @@ def naive_worth(n, half_life):
 
 @given(streams, half_lives)
 def test_bins_hold_the_fading_rows(stream, half_life):
-    watch = watched(stream, half_life)
+    validation = watched(stream, half_life)
     rows = faded(stream, half_life)
-    score, positive, weight = watch.scores(half_life)
-    assert watch.n_rows == len(stream)
+    score, positive, weight = validation.scores(half_life)
+    assert validation.n_rows == len(stream)
     assert weight.sum() == pytest.approx(naive_worth(len(stream), half_life))
     pairs = list(zip(score, positive, strict=True))
     assert len(set(pairs)) == len(pairs)
@@ -94,7 +94,7 @@ def test_average_precision_is_that_of_fading_rows(stream, half_life):
 @given(streams, half_lives)
 def test_terms_of_average_precision_are_watched(stream, half_life):
     """The precision down to each positive as it comes: rows in its bin are half above it."""
-    watch = watched(stream, half_life)
+    validation = watched(stream, half_life)
     terms = []
     for i, (_, is_positive, _) in enumerate(stream):
         if is_positive:
@@ -102,60 +102,60 @@ def test_terms_of_average_precision_are_watched(stream, half_life):
             above = [(p, w * (0.5 if s == place else 1)) for s, p, w in before if s >= place]
             hits = own + sum(w for p, w in above if p)
             terms.append(hits / (hits + sum(w for p, w in above if not p)))
-    assert watch.window.width == len(terms)
-    assert watch.window.mean == pytest.approx(np.mean(terms) if terms else 0.0)
+    assert validation.window.width == len(terms)
+    assert validation.window.mean == pytest.approx(np.mean(terms) if terms else 0.0)
 
 
 @given(st.integers(1, 5000), st.sampled_from([1.0, 7.5, 300.0, 20_000.0, 1e9]))
 def test_rows_are_worth_fewer_the_faster_they_fade(n, half_life):
-    watch = watched([(0.0, True, 1.0)], half_life)
-    watch.count[0] = n
-    found = watch.scores(half_life)[2].sum()
+    validation = watched([(0.0, True, 1.0)], half_life)
+    validation.count[0] = n
+    found = validation.scores(half_life)[2].sum()
     assert found == pytest.approx(naive_worth(n, half_life), rel=1e-6)
     assert 1 - 1e-9 <= found <= n * (1 + 1e-6)
 
 
 def test_an_endless_flow_is_worth_about_three_half_lives():
-    watch = watched([(0.0, True, 1.0)], 1000.0)
-    watch.count[0] = 10**15
-    assert watch.scores(1000.0)[2].sum() == pytest.approx(2000 / np.log(2), rel=1e-3)
+    validation = watched([(0.0, True, 1.0)], 1000.0)
+    validation.count[0] = 10**15
+    assert validation.scores(1000.0)[2].sum() == pytest.approx(2000 / np.log(2), rel=1e-3)
 
 
 def test_before_the_first_row_there_is_nothing():
-    watch = Watch.start(3, 4)
-    assert watch.n_rows == watch.n_alarms == 0
-    assert watch.latest_alarms().size == 0
-    assert watch.shown.shape == (3, 4)
-    assert all(part.size == 0 for part in watch.scores(100.0))
+    validation = ProgressiveValidation.start(3, 4)
+    assert validation.n_rows == validation.n_alarms == 0
+    assert validation.latest_alarms().size == 0
+    assert validation.shown.shape == (3, 4)
+    assert all(part.size == 0 for part in validation.scores(100.0))
 
 
 @pytest.mark.parametrize("rows", [3, 6, 7, 14])
 def test_the_weights_of_rows_may_grow_without_end(rows):
     """Each row weighs so much less that all count the same, and gains overflow on the way."""
     growth = 1e20
-    watch, plain = Watch.start(1, 2), Watch.start(1, 2)
+    validation, plain = ProgressiveValidation.start(1, 2), ProgressiveValidation.start(1, 2)
     score = [1.0, -2.0, 0.5, 0.5, 3.0, -2.0, 1.0, 2.0, 0.0, -1.0, 4.0, 0.2, 0.3, 0.4][:rows]
     for i, s in enumerate(score):
         own = growth ** (-i)
-        watch.shown[:] += watch.gain[0] * own
-        watch_score(watch, s, s > 0, i % 3 == 0, own, growth, DELTA)
+        validation.shown[:] += validation.gain[0] * own
+        watch_score(validation, s, s > 0, i % 3 == 0, own, growth, DELTA)
         watch_score(plain, s, s > 0, i % 3 == 0, 1.0, 1.0, DELTA)
-    assert watch.gain[0] <= 1e100
-    np.testing.assert_allclose(watch.bins / watch.gain[1], plain.bins / rows, rtol=1e-9)
-    np.testing.assert_allclose(watch.shown / watch.gain[1], 1.0, rtol=1e-9)
-    np.testing.assert_allclose(watch.decided / watch.gain[1], plain.decided / rows, rtol=1e-9)
-    assert watch.window.mean == pytest.approx(plain.window.mean)
-    for now, then in zip(watch.scores(1e9), plain.scores(1e9), strict=True):
+    assert validation.gain[0] <= 1e100
+    np.testing.assert_allclose(validation.bins / validation.gain[1], plain.bins / rows, rtol=1e-9)
+    np.testing.assert_allclose(validation.shown / validation.gain[1], 1.0, rtol=1e-9)
+    np.testing.assert_allclose(validation.decided / validation.gain[1], plain.decided / rows, rtol=1e-9)
+    assert validation.window.mean == pytest.approx(plain.window.mean)
+    for now, then in zip(validation.scores(1e9), plain.scores(1e9), strict=True):
         np.testing.assert_allclose(now, then, rtol=1e-9)
 
 
 def test_a_long_flow_with_the_shortest_half_life_keeps_its_numbers():
     rng = np.random.default_rng(0)
     stream = [(float(s), bool(s + rng.normal() > 1), 1.0) for s in rng.normal(size=1500)]
-    watch = watched(stream, 1.0)
-    assert watch.gain[0] <= 1e100
-    assert np.isfinite(watch.bins).all()
-    score, positive, weight = watch.scores(1.0)
+    validation = watched(stream, 1.0)
+    assert validation.gain[0] <= 1e100
+    assert np.isfinite(validation.bins).all()
+    score, positive, weight = validation.scores(1.0)
     assert weight.sum() == pytest.approx(3)
     found = average_precision(positive, score, sample_weight=weight)
     expected = naive_average_precision(faded(stream[-200:], 1.0))
@@ -198,12 +198,12 @@ def half_right(n, seed, right):
 
 
 def alarms_of(stream, delta=DELTA):
-    """The numbers of rows after which it was said that the list has become worse."""
-    watch = Watch.start(1, 2)
-    worse = [watch_score(watch, row[0], True, *row[1:], growth_of(2000.0), delta) for row in stream]
+    """The numbers of rows after which it was output that the list has become worse."""
+    validation = ProgressiveValidation.start(1, 2)
+    worse = [watch_score(validation, row[0], True, *row[1:], growth_of(2000.0), delta) for row in stream]
     found = 1 + np.flatnonzero(worse)
-    np.testing.assert_array_equal(watch.latest_alarms(), found[-N_ALARMS:])
-    assert watch.n_alarms == found.size
+    np.testing.assert_array_equal(validation.latest_alarms(), found[-N_ALARMS:])
+    assert validation.n_alarms == found.size
     return found
 
 
@@ -216,19 +216,19 @@ def test_a_list_that_becomes_worse_is_told_and_one_that_becomes_better_is_not(se
     assert alarms_of(bad + good).size == 0
 
 
-def judge_errors(watch, wrong, delta=DELTA, growth=1.0):
-    return np.array([watch_error(watch, bool(w), 1.0, growth, delta) for w in wrong])
+def judge_errors(validation, wrong, delta=DELTA, growth=1.0):
+    return np.array([watch_error(validation, bool(w), 1.0, growth, delta) for w in wrong])
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_errors_that_rise_are_told_and_those_that_fall_are_not(seed):
     rng = np.random.default_rng(seed)
     few, many = rng.random(1500) < 0.1, rng.random(1500) < 0.6
-    watch = Watch.start(3, 2)
-    told = np.flatnonzero(judge_errors(watch, [*few, *many]))
+    validation = ProgressiveValidation.start(3, 2)
+    told = np.flatnonzero(judge_errors(validation, [*few, *many]))
     assert 1500 < told[0] < 1700
-    np.testing.assert_array_equal(watch.latest_alarms(), told + 1)
-    assert not judge_errors(Watch.start(3, 2), [*many, *few]).any()
+    np.testing.assert_array_equal(validation.latest_alarms(), told + 1)
+    assert not judge_errors(ProgressiveValidation.start(3, 2), [*many, *few]).any()
 
 
 @given(
@@ -236,36 +236,36 @@ def test_errors_that_rise_are_told_and_those_that_fall_are_not(seed):
     half_lives,
 )
 def test_the_error_is_that_of_fading_rows(rows, half_life):
-    watch = Watch.start(3, 2)
+    validation = ProgressiveValidation.start(3, 2)
     for wrong, weight in rows:
-        watch_error(watch, wrong, weight, growth_of(half_life), DELTA)
+        watch_error(validation, wrong, weight, growth_of(half_life), DELTA)
     by = [w * 0.5 ** ((len(rows) - 1 - i) / half_life) for i, (_, w) in enumerate(rows)]
     expected = np.average([wrong for wrong, _ in rows], weights=by)
-    assert watch.decided[0, 1] / watch.gain[1] == pytest.approx(expected, rel=1e-9, abs=1e-12)
-    assert watch.decided.sum() == pytest.approx(watch.gain[1])
-    assert watch.n_rows == len(rows)
-    assert watch.window.mean == pytest.approx(np.mean([wrong for wrong, _ in rows]))
+    assert validation.decided[0, 1] / validation.gain[1] == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    assert validation.decided.sum() == pytest.approx(validation.gain[1])
+    assert validation.n_rows == len(rows)
+    assert validation.window.mean == pytest.approx(np.mean([wrong for wrong, _ in rows]))
 
 
 @settings(max_examples=20)
 @given(st.integers(0, 350))
 def test_the_latest_hundred_alarms_are_remembered(earlier):
-    watch = Watch.start(3, 2)
+    validation = ProgressiveValidation.start(3, 2)
     for _ in range(earlier):
-        watch.alarms[watch.count[1] % N_ALARMS] = -1
-        watch.count[1] += 1
-    told = 1 + np.flatnonzero(judge_errors(watch, ([0] * 64 + [1] * 64) * 12, delta=0.5))
+        validation.alarms[validation.count[1] % N_ALARMS] = -1
+        validation.count[1] += 1
+    told = 1 + np.flatnonzero(judge_errors(validation, ([0] * 64 + [1] * 64) * 12, delta=0.5))
     assert told.size >= 10
-    assert watch.n_alarms == earlier + told.size
+    assert validation.n_alarms == earlier + told.size
     expected = [*[-1] * earlier, *told][-N_ALARMS:]
-    np.testing.assert_array_equal(watch.latest_alarms(), expected)
+    np.testing.assert_array_equal(validation.latest_alarms(), expected)
 
 
 def test_a_ring_that_went_round_twice():
-    watch = Watch.start(3, 2)
-    told = 1 + np.flatnonzero(judge_errors(watch, ([0] * 64 + [1] * 64) * 250, delta=0.5))
+    validation = ProgressiveValidation.start(3, 2)
+    told = 1 + np.flatnonzero(judge_errors(validation, ([0] * 64 + [1] * 64) * 250, delta=0.5))
     assert told.size > 2 * N_ALARMS
-    np.testing.assert_array_equal(watch.latest_alarms(), told[-N_ALARMS:])
+    np.testing.assert_array_equal(validation.latest_alarms(), told[-N_ALARMS:])
 
 
 def test_what_is_no_number_has_a_bin_too():

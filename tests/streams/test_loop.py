@@ -7,26 +7,26 @@ from scipy.special import expit, softmax
 from rarefind._core.random import STEP, uniform
 from rarefind.streams._adwin import adwin_add
 from rarefind.streams._linear import ADABOOST, GRADIENT, Votes, linear_learn, linear_score
-from rarefind.streams._nets import Nets, Pace
-from rarefind.streams._spaces import LOSS, RESIDUAL, SLOPE, Spaces
-from rarefind.streams._stream import (
+from rarefind.streams._nets import Nets, StepSize
+from rarefind.streams._spaces import LOSS, RESIDUAL, SLOPE, LatentSpaces
+from rarefind.streams._loop import (
     MEMORY,
     RECORD,
     RELEARN,
     RESTART,
     SPACES,
-    Memory,
-    Settings,
-    State,
+    PositiveMemory,
+    StreamSettings,
+    StreamState,
     flow,
 )
-from rarefind.streams._watch import N_BINS, Watch
+from rarefind.streams._validation import N_BINS, ProgressiveValidation
 
 COLUMNS = 3
 NOTHING_KNOWN = np.empty((0, 1))
 
 seeds = st.integers(0, 10**6)
-paces = st.sampled_from([Pace(0.1, False, 1.0), Pace(0.1, True, 1.0), Pace(0.05, True, 0.9)])
+step_sizes = st.sampled_from([StepSize(0.1, False, 1.0), StepSize(0.1, True, 1.0), StepSize(0.05, True, 0.9)])
 
 
 def make_settings(**given):
@@ -34,8 +34,8 @@ def make_settings(**given):
     classes = given.pop("classes", 2)
     usual = {
         "method": SPACES,
-        "pace": Pace(0.1, True, 1.0),
-        "mixing": Pace(0.01, True, 1.0),
+        "step_size": StepSize(0.1, True, 1.0),
+        "mixing": StepSize(0.01, True, 1.0),
         "aim": LOSS,
         "edge": 0.1,
         "shrink": 0.5,
@@ -48,7 +48,7 @@ def make_settings(**given):
         "on_drift": RECORD,
         "threshold": -1.0,
     }
-    return Settings(**usual | given)
+    return StreamSettings(**usual | given)
 
 
 def begin(rng, classes=2, n=3, size=4, hidden=2, memory=0, method=SPACES):
@@ -56,21 +56,21 @@ def begin(rng, classes=2, n=3, size=4, hidden=2, memory=0, method=SPACES):
     outputs = 1 if classes == 2 else classes
     fresh = (
         Nets.draw(rng, n, hidden, COLUMNS, outputs),
-        Spaces.draw(rng, n, outputs, size, 0.3),
+        LatentSpaces.draw(rng, n, outputs, size, 0.3),
         Votes.start(method, n),
     )
-    state = State(
+    state = StreamState(
         *fresh,
         mean=np.zeros(COLUMNS),
         spread=np.zeros(COLUMNS),
         filled=np.zeros(COLUMNS),
         share=np.full(classes, 1 / classes),
         weight=np.ones(1),
-        memory=Memory(np.zeros((memory, COLUMNS)), np.zeros(1, dtype=np.intp)),
+        memory=PositiveMemory(np.zeros((memory, COLUMNS)), np.zeros(1, dtype=np.intp)),
         chance=rng.integers(2**63, size=1, dtype=np.uint64),
-        watch=Watch.start(outputs, size),
+        validation=ProgressiveValidation.start(outputs, size),
     )
-    return fresh, copied(state)
+    return fresh, copy_arrays(state)
 
 
 def draw_rows(rng, n, classes=2, missing=0.1):
@@ -84,10 +84,10 @@ def draw_rows(rng, n, classes=2, missing=0.1):
     return X, codes, rng.choice([0.3, 1.0, 1.0, 4.0], n)
 
 
-def copied(tree):
+def copy_arrays(tree):
     if isinstance(tree, np.ndarray):
         return tree.copy()
-    return type(tree)(*map(copied, tree))
+    return type(tree)(*map(copy_arrays, tree))
 
 
 def arrays_of(tree, name="state"):
@@ -111,7 +111,7 @@ class NaiveFlow:
     """The loop in plain Python, of the definitions; ADWIN and linear methods have own twins."""
 
     def __init__(self, state, fresh, given):
-        self.state, self.fresh, self.given = copied(state), fresh, given
+        self.state, self.fresh, self.given = copy_arrays(state), fresh, given
         self.nets, self.spaces, self.votes = self.state[:3]
         self.outputs = self.nets.outer.shape[1]
 
@@ -144,7 +144,7 @@ class NaiveFlow:
             x = np.clip(x, -8, 8)
         return np.append(x, 1.0)
 
-    def listen(self, x):
+    def forward(self, x):
         hidden = np.tanh(self.nets.inner @ x)
         outer = self.nets.outer
         return hidden, np.einsum("tjk,tk->tj", outer[:, :, :-1], hidden) + outer[:, :, -1]
@@ -155,37 +155,37 @@ class NaiveFlow:
         return np.log(share[1:] / share[0]) if self.outputs == 1 else np.log(share)
 
     def score(self, x):
-        _, said = self.listen(x)
+        _, output = self.forward(x)
         if self.given.method != SPACES:
-            found = linear_score(self.given.method, said, self.votes, self.given.shrink)
-            return np.array([found]), np.zeros(self.spaces.joined.shape[1:])
-        z = np.einsum("tjp,tj->jp", self.spaces.drawn, said)
-        shown = self.spaces.joined[0] * np.maximum(z, 0)
+            found = linear_score(self.given.method, output, self.votes, self.given.shrink)
+            return np.array([found]), np.zeros(self.spaces.space_weights.shape[1:])
+        z = np.einsum("tjp,tj->jp", self.spaces.net_weights, output)
+        shown = self.spaces.space_weights[0] * np.maximum(z, 0)
         return self.start + shown.sum(axis=1), shown
 
     def judge(self, score, alert, shown, code, weight):
-        watch = self.state.watch
-        own = watch.gain[0] * weight
-        watch.shown[:] += own * np.abs(shown)
+        validation = self.state.validation
+        own = validation.gain[0] * weight
+        validation.shown[:] += own * np.abs(shown)
         if self.outputs == 1:
             place = int(np.clip((np.arcsinh(score[0]) / 10 + 1) / 2 * N_BINS, 0, N_BINS - 1))
-            watch.bins[int(code == 1), place] += own
-            watch.decided[int(code == 1), int(alert)] += own
+            validation.bins[int(code == 1), place] += own
+            validation.decided[int(code == 1), int(alert)] += own
             worse = False
             if code == 1:
-                over, found = watch.bins[:, place:].sum(axis=1) - watch.bins[:, place] / 2
+                over, found = validation.bins[:, place:].sum(axis=1) - validation.bins[:, place] / 2
                 found += own / 2  # the row itself is whole in it
                 term = found / (found + over)
-                worse = adwin_add(watch.window, term, self.given.delta) < 0
+                worse = adwin_add(validation.window, term, self.given.delta) < 0
         else:
             wrong = score.argmax() != code
-            watch.decided[0, int(wrong)] += own
-            worse = adwin_add(watch.window, float(wrong), self.given.delta) > 0
-        watch.gain[:] = watch.gain[0] * self.given.growth, watch.gain[1] + own
-        watch.count[0] += 1
+            validation.decided[0, int(wrong)] += own
+            worse = adwin_add(validation.window, float(wrong), self.given.delta) > 0
+        validation.gain[:] = validation.gain[0] * self.given.growth, validation.gain[1] + own
+        validation.count[0] += 1
         if worse:
-            watch.alarms[watch.count[1] % 100] = watch.count[0]
-            watch.count[1] += 1
+            validation.alarms[validation.count[1] % 100] = validation.count[0]
+            validation.count[1] += 1
         return worse
 
     def learn(self, x, code, weight):
@@ -194,43 +194,43 @@ class NaiveFlow:
             weight = weight / (share.size * max(share[code], 1e-9))
         else:
             weight = weight * given.class_weight[code]
-        hidden, said = self.listen(x)
+        hidden, output = self.forward(x)
         if given.method != SPACES:
-            about = hidden, said, self.nets, self.votes, given.edge, given.shrink, given.pace
+            about = hidden, output, self.nets, self.votes, given.edge, given.shrink, given.step_size
             linear_learn(given.method, x, code == 1, weight, *about)
         elif self.outputs == 1:
-            self.descend(x, np.array([float(code)]), weight, hidden, said, expit)
+            self.descend(x, np.array([float(code)]), weight, hidden, output, expit)
         else:
-            self.descend(x, np.eye(share.size)[code], weight, hidden, said, softmax)
+            self.descend(x, np.eye(share.size)[code], weight, hidden, output, softmax)
 
-    def descend(self, x, target, weight, hidden, said, chance):
-        drawn, drawn_sum = self.spaces.drawn, self.spaces.drawn_sum
-        joined, joined_sum = self.spaces.joined[0], self.spaces.joined_sum[0]
-        z, by_joined = np.zeros(joined.shape), np.zeros(joined.shape)
-        for t, h in enumerate(said):
-            before, A = z, drawn[t].copy()
+    def descend(self, x, target, weight, hidden, output, chance):
+        net_weights, net_weights_sum = self.spaces.net_weights, self.spaces.net_weights_sum
+        space_weights, space_weights_sum = self.spaces.space_weights[0], self.spaces.space_weights_sum[0]
+        z, by_joined = np.zeros(space_weights.shape), np.zeros(space_weights.shape)
+        for t, h in enumerate(output):
+            before, A = z, net_weights[t].copy()
             z = before + A * h[:, None]
             residuals = [
-                target - chance(self.start + (joined * np.maximum(part, 0)).sum(axis=1))
+                target - chance(self.start + (space_weights * np.maximum(part, 0)).sum(axis=1))
                 for part in (before, z)
             ]
-            adds = [(np.heaviside(part, 0.5) * joined * A).sum(axis=1) for part in (before, z)]
-            pull = {
+            adds = [(np.heaviside(part, 0.5) * space_weights * A).sum(axis=1) for part in (before, z)]
+            gradient = {
                 RESIDUAL: residuals[0] - h,
                 SLOPE: residuals[0] * adds[0] - h,
                 LOSS: residuals[1] * adds[1],
             }[self.given.aim]
             residual = weight * residuals[1][:, None]
-            by_joined += residual * np.maximum(z, 0) / len(said)
-            step(drawn[t], drawn_sum[t], residual * joined * h[:, None], self.given.mixing, z > 0)
-            self.teach(t, x, hidden[t], np.clip(weight * pull, -1e4, 1e4))
-        step(joined, joined_sum, by_joined, self.given.mixing)
+            by_joined += residual * np.maximum(z, 0) / len(output)
+            step(net_weights[t], net_weights_sum[t], residual * space_weights * h[:, None], self.given.mixing, z > 0)
+            self.backward(t, x, hidden[t], np.clip(weight * gradient, -1e4, 1e4))
+        step(space_weights, space_weights_sum, by_joined, self.given.mixing)
 
-    def teach(self, t, x, hidden, pull):
+    def backward(self, t, x, hidden, gradient):
         inner, outer, inner_sum, outer_sum = self.nets
-        back = pull @ outer[t, :, :-1] * (1 - hidden**2)
-        step(inner[t], inner_sum[t], np.outer(back, x), self.given.pace, most=np.inf)
-        step(outer[t], outer_sum[t], np.outer(pull, np.append(hidden, 1.0)), self.given.pace)
+        back = gradient @ outer[t, :, :-1] * (1 - hidden**2)
+        step(inner[t], inner_sum[t], np.outer(back, x), self.given.step_size, most=np.inf)
+        step(outer[t], outer_sum[t], np.outer(gradient, np.append(hidden, 1.0)), self.given.step_size)
 
     def follow(self, row, weight):
         state = self.state
@@ -289,13 +289,13 @@ def split_mix(state):
     return state, z ^ (z >> 31)
 
 
-def step(weights, sums, pull, pace, where=True, most=1e4):
-    """Move weights along their pulls, where they may move."""
-    pull = np.clip(pull, -most, most)
-    if pace.adaptive:
-        sums[:] = np.where(where, pace.keep * sums + pull**2, sums)
-        pull = pull / np.sqrt(sums + 1e-8)
-    weights += np.where(where, pace.rate * pull, 0.0)
+def step(weights, sums, gradient, step_size, where=True, most=1e4):
+    """Move weights along their gradients, where they may move."""
+    gradient = np.clip(gradient, -most, most)
+    if step_size.adaptive:
+        sums[:] = np.where(where, step_size.keep * sums + gradient**2, sums)
+        gradient = gradient / np.sqrt(sums + 1e-8)
+    weights += np.where(where, step_size.rate * gradient, 0.0)
 
 
 def part_of(weight, total):
@@ -321,8 +321,8 @@ def test_the_loop_is_that_of_plain_python(data):
     methods = [SPACES] * 4 + [GRADIENT, ADABOOST] * (classes == 2)
     given = make_settings(
         method=draw(st.sampled_from(methods), "method"),
-        pace=draw(paces, "pace"),
-        mixing=draw(paces, "mixing"),
+        step_size=draw(step_sizes, "step_size"),
+        mixing=draw(step_sizes, "mixing"),
         aim=draw(st.sampled_from([RESIDUAL, SLOPE, LOSS]), "aim"),
         standardize=draw(st.booleans(), "standardize"),
         balanced=draw(st.booleans(), "balanced"),
@@ -367,10 +367,10 @@ def test_learners_begin_again_where_the_flow_becomes_worse(on_drift, method, cla
     own = np.eye(classes)[codes] * side[:, None]
     known = np.ascontiguousarray(own if classes > 2 else own[:, 1:] - own[:, :1])
     rows = X, codes, weight
-    plain = copied(state)
+    plain = copy_arrays(state)
     check_same(state, fresh, given, rows, known)
-    assert state.watch.n_alarms > 0
-    assert (state.watch.latest_alarms() > 200).all()
+    assert state.validation.n_alarms > 0
+    assert (state.validation.latest_alarms() > 200).all()
     flow(*rows, known, plain, fresh, given._replace(on_drift=RECORD), True, True)
     same = [now == then for now, then in zip(*map(flat_learners, (state, plain)), strict=True)]
     assert all(map(np.all, same)) == (on_drift == RECORD)
@@ -387,9 +387,9 @@ def test_an_alarm_at_the_last_row_leaves_fresh_learners():
     rows = X, codes, np.ones(1000), known
     for i in range(1000):
         flow(*(part[i : i + 1] for part in rows), state, fresh, given, True, True)
-        if state.watch.n_alarms:
+        if state.validation.n_alarms:
             break
-    assert state.watch.latest_alarms() == [i + 1]
+    assert state.validation.latest_alarms() == [i + 1]
     for now, then in zip(flat_learners(state), flat_learners(fresh), strict=True):
         np.testing.assert_array_equal(now, then)
 
@@ -407,7 +407,7 @@ def test_rows_and_batches_of_them_come_to_the_same(seed, classes, cuts, memory, 
     given = make_settings(classes=classes, balanced=balanced, on_drift=RESTART)
     fresh, state = begin(rng, classes, memory=memory if classes == 2 else 0)
     rows = draw_rows(rng, 40, classes)
-    parted, single = copied(state), copied(state)
+    parted, single = copy_arrays(state), copy_arrays(state)
     scores = flow(*rows, NOTHING_KNOWN, state, fresh, given, True, True)
     for other, ends in ((parted, sorted(cuts)), (single, range(1, 40))):
         found = [
@@ -422,13 +422,13 @@ def test_rows_and_batches_of_them_come_to_the_same(seed, classes, cuts, memory, 
 @pytest.mark.parametrize("adaptive", [False, True])
 def test_scores_are_those_a_row_has_before_it_is_learned(method, classes, adaptive):
     rng = np.random.default_rng(1)
-    given = make_settings(classes=classes, method=method, pace=Pace(0.1, adaptive, 1.0))
+    given = make_settings(classes=classes, method=method, step_size=StepSize(0.1, adaptive, 1.0))
     fresh, state = begin(rng, classes, n=7, size=9, memory=4 * (classes == 2), method=method)
     rows = draw_rows(rng, 120, classes)
-    whole = flow(*rows, NOTHING_KNOWN, copied(state), fresh, given, True, True)
+    whole = flow(*rows, NOTHING_KNOWN, copy_arrays(state), fresh, given, True, True)
     for i in range(120):
         row = [part[i : i + 1] for part in rows]
-        before = copied(state)
+        before = copy_arrays(state)
         # Other rows at the side, and another label, are no matter.
         twice = [np.repeat(part, 2, axis=0) for part in (row[0], 1 - np.minimum(row[1], 1), row[2])]
         alone = flow(*twice, NOTHING_KNOWN, state, fresh, given, False, False)
@@ -447,14 +447,14 @@ def test_judging_and_learning_leave_each_other_alone(seed, classes):
     states = {}
     for learning in (False, True):
         for watching in (False, True):
-            one = states[learning, watching] = copied(state)
+            one = states[learning, watching] = copy_arrays(state)
             flow(*rows, NOTHING_KNOWN, one, fresh, given, learning, watching)
     assert_same(states[False, False], state)
     for learning in (False, True):
         watched, learned = states[learning, True], states[learning, False]
-        assert_same(watched._replace(watch=state.watch), learned)
-        assert watched.watch.n_rows == 20
-        assert_same(learned.watch, state.watch)
+        assert_same(watched._replace(validation=state.validation), learned)
+        assert watched.validation.n_rows == 20
+        assert_same(learned.validation, state.validation)
 
 
 @given(seeds, st.integers(1, 60))
