@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from joblib import effective_n_jobs
-from scipy.special import expit, softmax
+from scipy.special import softmax
 from sklearn.base import _fit_context
 from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -21,13 +21,11 @@ from rarefind._core.labels import choose_positive
 from rarefind._core.sklearn_compat import report_progress, with_callbacks
 from rarefind._core.threads import in_parts
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label, Table
-from rarefind.base import RareClassifier, as_reasons
+from rarefind.base import RareClassifier
 from rarefind.metrics import average_precision
 from rarefind.rules import Reason
-from rarefind.selection import best_threshold
-from rarefind.selection.calibration import BetaCalibration, Reference
+from rarefind.selection.calibration import COUNTED_LOG_ODDS, Reference
 from rarefind.selection.cross_validation import folds_of_used
-from rarefind.selection.thresholds import metric_of_counts, only
 from rarefind.streams._late_labels import WaitingRows, identifiers
 from rarefind.streams._linear import Votes
 from rarefind.streams._loop import MEMORY, RECORD, RELEARN, RESTART, StreamSettings
@@ -84,6 +82,7 @@ class OnlineClassifier(RareClassifier):
         "positive_memory",
         "pos_label",
     )
+    _score_kind = COUNTED_LOG_ODDS
     _shared_constraints: ClassVar[dict[str, Any]] = {
         "n_estimators": [Interval(Integral, 1, 10_000, closed="both")],
         "hidden": [Interval(Integral, 1, 10_000, closed="both")],
@@ -123,8 +122,6 @@ class OnlineClassifier(RareClassifier):
     overflow: str
     epochs: Any
     cv: Any
-    threshold: Any
-    metric: Any
     pos_label: Label
     random_state: Any
     n_jobs: int | None
@@ -388,9 +385,7 @@ class OnlineClassifier(RareClassifier):
         self._waiting = WaitingRows(self.n_features_in_, outputs + 1)  # and the decision
         self.n_forgotten_ = 0
         self._begun = {name: getattr(self, name) for name in self._fixed}
-        self._calibration: BetaCalibration | None = None
-        self.threshold_ = 0.0 if self.threshold in (None, "auto") else float(self.threshold)
-        self.value_ = np.nan
+        self._leave_uncalibrated()
         self._next_settling = _SOONEST
 
     def _draw(self, rng: np.random.Generator, outputs: int) -> tuple[Nets, LatentSpaces, Votes]:
@@ -510,7 +505,7 @@ class OnlineClassifier(RareClassifier):
                     f"{name} was {value!r} when this flow began and is {now!r} now: "
                     "a new flow is needed for that."
                 )
-        metric_of_counts(self.metric)
+        self._count_metric()
         self._settings()
 
     def _learn(
@@ -569,12 +564,8 @@ class OnlineClassifier(RareClassifier):
         score, positive, weight = validation.scores(self.half_life)
         if not positive.any() or positive.all():
             return
-        fixed = 0.0 if self.threshold is None else self.threshold
-        bounds = (-np.inf, np.inf) if self.threshold == "auto" else only(float(fixed))
-        metric = metric_of_counts(self.metric)
-        best = best_threshold(positive, score, metric, sample_weight=weight, bounds=bounds)
-        self.threshold_, self.value_ = best.threshold, best.value
-        self._calibration = BetaCalibration.fit(score, positive, weight, float(weight.sum()))
+        self._calibrate(score, positive, weight)
+        self._reference = None  # the rows watched since are newer
 
     def _decide_in_hindsight(self) -> None:
         """The decisions on held-out rows of a table, which the threshold was chosen on."""
@@ -638,16 +629,15 @@ class OnlineClassifier(RareClassifier):
             return super()._probabilities(X)
         return np.asarray(softmax(self._scores(X), axis=1))
 
-    def _probability(self, X: Floats) -> Floats:
-        score = self._priority(X)
-        if self._calibration is None:
-            return np.asarray(expit(score))
-        return self._calibration.probability(score)
-
     def _explain(self, X: Floats) -> list[Reason]:
+        return self._reasons_by_column(X, self._raised(X))
+
+    def _ranks(self, scores: Floats) -> list[float] | list[None]:
         score, _, weight = self._state.validation.scores(self.half_life)
-        reference = Reference.of(score, weight) if score.size else None
-        return as_reasons(X, self._priority(X), self._raised(X), reference, self._feature_names())
+        if not score.size:
+            return [None] * len(scores)
+        ranks: list[float] = Reference.of(score, weight).ranks(scores).tolist()
+        return ranks
 
     def _raised(self, X: Floats) -> Floats:
         """What each column adds to the score: how far it falls with the column at its mean."""
