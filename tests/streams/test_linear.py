@@ -31,7 +31,7 @@ rows = st.lists(
 step_sizes = st.sampled_from([SGD, ADAGRAD, StepSize(0.05, True, 0.9)])
 
 
-class Flow:
+class Booster:
     """The kernels, as an estimator would call them."""
 
     def __init__(self, method, n, n_features=2, seed=0, edge=0.1, shrink=0.5, step_size=ADAGRAD):
@@ -71,7 +71,7 @@ class NaiveNet:
         self.inner, self.outer, self.step_size = inner.copy(), outer[0].copy(), step_size
         self.inner_sum, self.outer_sum = np.zeros_like(self.inner), np.zeros_like(self.outer)
 
-    def say(self, x):
+    def output_of(self, x):
         self.x = x
         self.hidden = np.append(np.tanh(self.inner @ x), 1.0)
         return float(self.outer @ self.hidden)
@@ -96,14 +96,16 @@ class Naive:
     """What all methods share. The papers count nets from 1 to N, and so do the formulas here."""
 
     def __init__(self, nets, edge, shrink, step_size):
-        self.learners = [NaiveNet(*of_one, step_size) for of_one in zip(nets[0], nets[1], strict=True)]
+        self.learners = [
+            NaiveNet(*of_one, step_size) for of_one in zip(nets[0], nets[1], strict=True)
+        ]
         self.N = len(self.learners)
         self.gamma, self.eta = edge, shrink
         self.t = 0
         self.alpha, self.mistakes = np.zeros(self.N), np.zeros(self.N)
 
     def forward(self, x):
-        self.output = [learner.say(x) for learner in self.learners]
+        self.output = [learner.output_of(x) for learner in self.learners]
         self.votes = [sign(z) for z in self.output]
 
     @property
@@ -221,14 +223,14 @@ class NaiveStream(Naive):
 NAIVE = dict(enumerate([NaiveBBM, NaiveAdaBoost, NaiveAdaBoostW, NaiveGradient, NaiveStream], 1))
 
 
-def check_same(flow, naive, stream):
+def check_same(booster, naive, stream):
     for x, is_positive, weight in stream:
-        score = flow.score(x)
-        naive.forward(flow.x)
+        score = booster.score(x)
+        naive.forward(booster.x)
         assert score == pytest.approx(naive.score(), rel=1e-9, abs=1e-9)
-        flow.learn(is_positive, weight)
+        booster.learn(is_positive, weight)
         naive.learn(1 if is_positive else -1, weight)
-        for ours, theirs in zip(flow.arrays, naive.arrays, strict=True):
+        for ours, theirs in zip(booster.arrays, naive.arrays, strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
 
 
@@ -248,19 +250,19 @@ def check_same(flow, naive, stream):
 def test_every_row_moves_all_as_the_papers_say(
     method, n, seed, edge, shrink, loud, seen, step_size, stream
 ):
-    flow = Flow(method, n, 2, seed, edge, shrink, step_size)
-    flow.nets.outer[:] *= loud
-    naive = NAIVE[method](flow.nets, edge, shrink, step_size)
-    flow.votes.seen[0] = naive.t = seen
-    check_same(flow, naive, stream)
+    booster = Booster(method, n, 2, seed, edge, shrink, step_size)
+    booster.nets.outer[:] *= loud
+    naive = NAIVE[method](booster.nets, edge, shrink, step_size)
+    booster.votes.seen[0] = naive.t = seen
+    check_same(booster, naive, stream)
 
 
 @METHODS
 def test_a_long_row_of_nets(method):
     rng = np.random.default_rng(0)
-    flow = Flow(method, 500, shrink=0.05, edge=0.05)
+    booster = Booster(method, 500, shrink=0.05, edge=0.05)
     stream = [(rng.normal(size=2), i % 2 == 0, 1.0) for i in range(3)]
-    check_same(flow, NAIVE[method](flow.nets, 0.05, 0.05, ADAGRAD), stream)
+    check_same(booster, NAIVE[method](booster.nets, 0.05, 0.05, ADAGRAD), stream)
 
 
 @METHODS
@@ -268,23 +270,23 @@ def test_errors_fall_far_below_those_of_a_constant(method):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(3000, 3))
     y = X[:, 0] + X[:, 1] > 1.6
-    flow = Flow(method, 10, n_features=3, shrink=1.0)
+    booster = Booster(method, 10, n_features=3, shrink=1.0)
     wrong = np.empty(y.size, dtype=bool)
     for i, x in enumerate(X):
-        wrong[i] = (flow.score(x) >= 0) != y[i]
-        flow.learn(bool(y[i]))
+        wrong[i] = (booster.score(x) >= 0) != y[i]
+        booster.learn(bool(y[i]))
     assert wrong[-1000:].mean() < y.mean() / 3
 
 
 @METHODS
 def test_a_row_of_no_weight_leaves_all_as_it_was(method):
-    flow = Flow(method, 4, step_size=StepSize(0.1, True, 0.9))
-    flow.score([1.0, -1.0])
-    flow.learn(True)
-    before = [array.copy() for array in flow.arrays]
-    flow.score([0.5, 2.0])
-    flow.learn(False, 0.0)
-    for now, then in zip(flow.arrays, before, strict=True):
+    booster = Booster(method, 4, step_size=StepSize(0.1, True, 0.9))
+    booster.score([1.0, -1.0])
+    booster.learn(True)
+    before = [array.copy() for array in booster.arrays]
+    booster.score([0.5, 2.0])
+    booster.learn(False, 0.0)
+    for now, then in zip(booster.arrays, before, strict=True):
         np.testing.assert_array_equal(now, then)
 
 
@@ -292,60 +294,60 @@ def test_a_row_of_no_weight_leaves_all_as_it_was(method):
 @pytest.mark.parametrize("n", [1, 2, 500])
 @pytest.mark.parametrize("step_size", [SGD, ADAGRAD])
 def test_loud_nets_and_heavy_rows_stay_finite(method, n, step_size):
-    flow = Flow(method, n, shrink=1.0, edge=0.49, step_size=step_size)
-    flow.score([1.0, -1.0])
+    booster = Booster(method, n, shrink=1.0, edge=0.49, step_size=step_size)
+    booster.score([1.0, -1.0])
     for loud in (1e4, -1e4):
         for is_positive in (True, False):
-            flow.output[:] = loud
-            flow.output[::3] = -loud
-            flow.learn(is_positive, 1e6)
-            assert np.isfinite(linear_score(method, flow.output, flow.votes, flow.shrink))
-            assert all(np.isfinite(array).all() for array in flow.arrays)
+            booster.output[:] = loud
+            booster.output[::3] = -loud
+            booster.learn(is_positive, 1e6)
+            assert np.isfinite(linear_score(method, booster.output, booster.votes, booster.shrink))
+            assert all(np.isfinite(array).all() for array in booster.arrays)
 
 
 @METHODS
 def test_a_longer_stream_gives_the_same_as_its_parts(method):
     """The arrays are all there is: a copy of them goes on as they would."""
     rng = np.random.default_rng(2)
-    flow, other = Flow(method, 5), Flow(method, 5, seed=1)
+    booster, other = Booster(method, 5), Booster(method, 5, seed=1)
     for i, x in enumerate(rng.normal(size=(20, 2))):
-        flow.score(x)
-        flow.learn(bool(x[0] > 0))
+        booster.score(x)
+        booster.learn(bool(x[0] > 0))
         if i == 9:
-            for ours, theirs in zip(other.arrays, flow.arrays, strict=True):
+            for ours, theirs in zip(other.arrays, booster.arrays, strict=True):
                 ours[:] = theirs
         if i > 9:
             other.score(x)
             other.learn(bool(x[0] > 0))
-    for ours, theirs in zip(other.arrays, flow.arrays, strict=True):
+    for ours, theirs in zip(other.arrays, booster.arrays, strict=True):
         np.testing.assert_array_equal(ours, theirs)
 
 
 def test_one_net_by_majority_is_that_net():
-    flow = Flow(BBM, 1, step_size=SGD)
-    vote = flow.score([0.4, 0.8])
-    output, offset = flow.output[0, 0], flow.nets.outer[0, 0, -1]
-    flow.learn(True)
+    booster = Booster(BBM, 1, step_size=SGD)
+    vote = booster.score([0.4, 0.8])
+    output, offset = booster.output[0, 0], booster.nets.outer[0, 0, -1]
+    booster.learn(True)
     assert vote == np.sign(output)
-    assert flow.nets.outer[0, 0, -1] - offset == pytest.approx(SGD.rate / (1 + np.exp(output)))
+    assert booster.nets.outer[0, 0, -1] - offset == pytest.approx(SGD.rate / (1 + np.exp(output)))
 
 
 def test_the_first_net_of_a_majority_learns_every_row_in_full():
-    flow = Flow(BBM, 500, edge=0.2, step_size=SGD)
-    flow.score([0.4, 0.8])
-    output, offset = flow.output[0, 0], flow.nets.outer[0, 0, -1]
-    flow.learn(False)
-    assert flow.nets.outer[0, 0, -1] - offset == pytest.approx(-SGD.rate / (1 + np.exp(-output)))
+    booster = Booster(BBM, 500, edge=0.2, step_size=SGD)
+    booster.score([0.4, 0.8])
+    output, offset = booster.output[0, 0], booster.nets.outer[0, 0, -1]
+    booster.learn(False)
+    assert booster.nets.outer[0, 0, -1] - offset == pytest.approx(-SGD.rate / (1 + np.exp(-output)))
 
 
 def test_a_row_whose_majority_is_settled_is_not_learned():
-    flow = Flow(BBM, 5, step_size=StepSize(0.1, True, 0.9))
-    flow.score([0.4, 0.8])
-    flow.nets.outer_sum[:] = 1.0
-    flow.output[:] = 1.0
-    before = flow.nets.outer.copy()
-    flow.learn(True)
-    for moved in (flow.nets.outer != before, flow.nets.outer_sum != 1.0):
+    booster = Booster(BBM, 5, step_size=StepSize(0.1, True, 0.9))
+    booster.score([0.4, 0.8])
+    booster.nets.outer_sum[:] = 1.0
+    booster.output[:] = 1.0
+    before = booster.nets.outer.copy()
+    booster.learn(True)
+    for moved in (booster.nets.outer != before, booster.nets.outer_sum != 1.0):
         np.testing.assert_array_equal(moved.any(axis=(1, 2)), [True, True, True, False, False])
 
 

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rarefind.streams._nets import LARGEST_GRADIENT, Nets, StepSize, forward, move, backward
+from rarefind.streams._nets import LARGEST_GRADIENT, Nets, StepSize, backward, forward, step_weight
 
 # Nets, units, columns and outputs; the larger ones fill the registers of a machine.
 shapes = st.one_of(
@@ -26,7 +26,7 @@ def naive_hidden(nets, x):
     return np.tanh(nets.inner @ x)
 
 
-def naive_said(nets, x):
+def naive_output(nets, x):
     units = naive_hidden(nets, x)
     return np.array(
         [outer[:, :-1] @ h + outer[:, -1] for outer, h in zip(nets.outer, units, strict=True)]
@@ -37,7 +37,7 @@ def copy_arrays(nets):
     return Nets(*(array.copy() for array in nets))
 
 
-def taught(nets, t, x, gradient, step_size):
+def after_step(nets, t, x, gradient, step_size):
     """The nets after net ``t`` has learned."""
     after = copy_arrays(nets)
     backward(t, x, naive_hidden(nets, x), gradient, *after, step_size)
@@ -73,7 +73,7 @@ def test_nets_are_drawn_in_shape_and_differ(seed, shape):
         assert array.flags.writeable
 
 
-def test_what_units_take_in_and_nets_say_is_of_size_1():
+def test_inputs_of_units_and_outputs_of_nets_have_variance_1():
     rng = np.random.default_rng(0)
     nets = Nets.draw(rng, 2000, 3, 20, 2)
     x = rng.choice([-1.0, 1.0], 21)
@@ -83,14 +83,14 @@ def test_what_units_take_in_and_nets_say_is_of_size_1():
 
 
 @given(seeds, shapes)
-def test_nets_say_what_two_layers_say(seed, shape):
+def test_outputs_are_those_of_two_layers(seed, shape):
     n, hidden, _, outputs = shape
     _, nets, x = draw(seed, shape)
     before = copy_arrays(nets)
     units, output = np.full((n, hidden), np.nan), np.full((n, outputs), np.nan)
     forward(x, nets.inner, nets.outer, units, output)
     np.testing.assert_allclose(units, naive_hidden(nets, x), rtol=1e-12, atol=1e-13)
-    np.testing.assert_allclose(output, naive_said(nets, x), rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(output, naive_output(nets, x), rtol=1e-12, atol=1e-13)
     for now, then in zip(nets, before, strict=True):
         np.testing.assert_array_equal(now, then)
 
@@ -100,10 +100,10 @@ def test_a_constant_step_goes_along_the_gradient(seed, shape, rate):
     rng, nets, x = draw(seed, shape)
     t = int(rng.integers(shape[0]))
     gradient = rng.normal(size=shape[3])
-    after = taught(nets, t, x, gradient, StepSize(rate, False, 0.5))
+    after = after_step(nets, t, x, gradient, StepSize(rate, False, 0.5))
 
     def loss():
-        return -gradient @ naive_said(nets, x)[t]
+        return -gradient @ naive_output(nets, x)[t]
 
     inner, outer = slopes(loss, nets.inner), slopes(loss, nets.outer)
     # Nets other than t are in these, too: they stay.
@@ -125,7 +125,7 @@ def test_adaptive_steps_are_over_the_root_of_the_squares_so_far(seed, shape, kee
     ours, (inner, outer, inner_sum, outer_sum) = nets, copy_arrays(nets)
     for _ in range(4):
         gradient = np.clip(size * rng.normal(size=shape[3]), -LARGEST_GRADIENT, LARGEST_GRADIENT)
-        ours = taught(ours, t, x, gradient, step_size)
+        ours = after_step(ours, t, x, gradient, step_size)
         units = np.tanh(inner[t] @ x)
         back = np.outer((gradient @ outer[t, :, :-1]) * (1 - units**2), x)
         ahead = np.outer(gradient, np.append(units, 1.0))
@@ -136,7 +136,7 @@ def test_adaptive_steps_are_over_the_root_of_the_squares_so_far(seed, shape, kee
 
 
 @given(st.floats(-1e300, 1e300), st.floats(0, 100), st.sampled_from([1.0, 0.9]), st.booleans())
-def test_one_weight_moves_alone_and_not_too_hard(gradient, before, keep, adaptive):
+def test_one_weight_moves_alone_along_its_clipped_gradient(gradient, before, keep, adaptive):
     step_size = StepSize(0.3, adaptive, keep)
     weights, sums = np.arange(3.0), np.full(3, before)
     step_weight(weights, sums, 1, gradient, step_size)
@@ -150,7 +150,7 @@ def test_one_weight_moves_alone_and_not_too_hard(gradient, before, keep, adaptiv
 
 @pytest.mark.parametrize("step_size", [StepSize(0.1, False, 1.0), StepSize(0.1, True, 0.99)])
 def test_a_net_learns_what_one_hidden_layer_can(step_size):
-    """Whether a row is off the middle in either column: no straight line says this."""
+    """Whether a row is off the middle in either column: no straight line separates these."""
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.uniform(-2, 2, (20_000, 2)), np.ones(20_000)])
     Y = (np.abs(X[:, :2]) > 1).astype(float)

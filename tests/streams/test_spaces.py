@@ -5,18 +5,18 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rarefind.streams._nets import LARGEST_GRADIENT, Nets, StepSize, forward, backward
+from rarefind.streams._nets import LARGEST_GRADIENT, Nets, StepSize, backward, forward
 from rarefind.streams._spaces import (
     LOSS,
     RESIDUAL,
     SLOPE,
     LatentSpaces,
     add_spaces,
-    chances,
     learn_spaces,
+    probabilities,
 )
 
-AIMS = pytest.mark.parametrize("aim", [RESIDUAL, SLOPE, LOSS])
+TARGETS = pytest.mark.parametrize("target", [RESIDUAL, SLOPE, LOSS])
 # One score is the logistic loss of two classes, more are the softmax.
 SCORES = pytest.mark.parametrize("classes", [1, 3])
 UNITS, COLUMNS = 2, 3
@@ -30,7 +30,7 @@ class Row(NamedTuple):
     """A row, and what is known before it is learned."""
 
     x: np.ndarray
-    target: np.ndarray
+    label: np.ndarray
     weight: float
     start: np.ndarray
     nets: Nets
@@ -42,11 +42,11 @@ class Row(NamedTuple):
         forward(self.x, self.nets.inner, self.nets.outer, hidden, output)
         return hidden, output
 
-    def learned(self, aim, step_size, mixing):
+    def learned(self, target, step_size, mixing):
         """Nets and spaces after the row; those before it stay."""
         nets, spaces = copy_arrays(self.nets), copy_arrays(self.spaces)
-        given = self.x, self.target, self.weight, self.start, *self.forward(), nets, spaces
-        learn_spaces(*given, aim, step_size, mixing)
+        given = self.x, self.label, self.weight, self.start, *self.forward(), nets, spaces
+        learn_spaces(*given, target, step_size, mixing)
         return nets, spaces
 
 
@@ -55,21 +55,23 @@ def copy_arrays(arrays):
 
 
 def draw(seed, n, size, classes, weight=1.0):
-    """A row in the midst of a flow: no weight is what it was at the start."""
+    """A row in the midst of a stream: no weight is what it was at the start."""
     rng = np.random.default_rng(seed)
     nets = Nets.draw(rng, n, UNITS, COLUMNS, classes)
     nets.outer[:, :, -1] = 0.3 * rng.normal(size=(n, classes))
     spaces = LatentSpaces.draw(rng, n, classes, size, 1.0)
     spaces.space_weights[:] += 0.3 * rng.normal(size=spaces.space_weights.shape)
-    target = np.zeros(classes)
-    target[rng.integers(classes)] = 1.0 if classes > 1 else rng.integers(2)
+    label = np.zeros(classes)
+    label[rng.integers(classes)] = 1.0 if classes > 1 else rng.integers(2)
     x = np.append(rng.normal(size=COLUMNS), 1.0)
-    return Row(x, target, weight, rng.normal(size=classes), nets, spaces)
+    return Row(x, label, weight, rng.normal(size=classes), nets, spaces)
 
 
 def z_of(output, net_weights, t):
     """z of the first t nets, (classes, P)."""
-    return sum((net_weights[k] * output[k][:, None] for k in range(t)), np.zeros(net_weights.shape[1:]))
+    return sum(
+        (net_weights[k] * output[k][:, None] for k in range(t)), np.zeros(net_weights.shape[1:])
+    )
 
 
 def score(output, net_weights, space_weights, start, t):
@@ -77,11 +79,11 @@ def score(output, net_weights, space_weights, start, t):
     return start + (space_weights[0] * np.maximum(z_of(output, net_weights, t), 0)).sum(axis=1)
 
 
-def loss(scores, target):
-    """Minus the logarithm of the chance of the row's own class."""
+def loss(scores, label):
+    """Minus the logarithm of the probability of the row's own class."""
     if scores.size == 1:
-        return np.logaddexp(0, -scores[0] if target[0] else scores[0])
-    return np.logaddexp.reduce(scores) - scores @ target
+        return np.logaddexp(0, -scores[0] if label[0] else scores[0])
+    return np.logaddexp.reduce(scores) - scores @ label
 
 
 def slopes(function, array, step=1e-6):
@@ -96,7 +98,9 @@ def slopes(function, array, step=1e-6):
 
 
 def far_from_kinks(output, net_weights, least=1e-3):
-    return all(np.abs(z_of(output, net_weights, t)).min() > least for t in range(1, len(net_weights) + 1))
+    return all(
+        np.abs(z_of(output, net_weights, t)).min() > least for t in range(1, len(net_weights) + 1)
+    )
 
 
 def close(found, expected):
@@ -108,27 +112,29 @@ def close(found, expected):
 def test_scores_are_those_of_the_definition(classes, seed, n, size):
     row = draw(seed, n, size, classes)
     _, output = row.forward()
-    found, shown = row.start.copy(), np.full((classes, size), np.nan)
-    add_spaces(output, row.spaces.net_weights, row.spaces.space_weights, shown, found)
+    found, contributions = row.start.copy(), np.full((classes, size), np.nan)
+    add_spaces(output, row.spaces.net_weights, row.spaces.space_weights, contributions, found)
     expected = score(output, row.spaces.net_weights, row.spaces.space_weights, row.start, n)
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(row.start + shown.sum(axis=1), expected, rtol=1e-12, atol=1e-12)
-    np.testing.assert_array_equal(shown != 0, z_of(output, row.spaces.net_weights, n) > 0)
+    np.testing.assert_allclose(
+        row.start + contributions.sum(axis=1), expected, rtol=1e-12, atol=1e-12
+    )
+    np.testing.assert_array_equal(contributions != 0, z_of(output, row.spaces.net_weights, n) > 0)
 
 
-@AIMS
+@TARGETS
 @SCORES
 @given(seeds, numbers_of_nets, sizes, st.sampled_from([0.3, 1.0, 1.5]))
-def test_spaces_descend_the_losses_of_partial_sums(aim, classes, seed, n, size, weight):
+def test_spaces_descend_the_losses_of_partial_sums(target, classes, seed, n, size, weight):
     row = draw(seed, n, size, classes, weight)
     _, output = row.forward()
     net_weights, space_weights = row.spaces.net_weights, row.spaces.space_weights
     assume(far_from_kinks(output, net_weights))
     # The steps are long: any that began where another had ended would be seen.
-    _, after = row.learned(aim, StepSize(0.5, False, 1.0), StepSize(0.5, False, 1.0))
+    _, after = row.learned(target, StepSize(0.5, False, 1.0), StepSize(0.5, False, 1.0))
 
     def loss_of(net_weights, space_weights, t):
-        return weight * loss(score(output, net_weights, space_weights, row.start, t), row.target)
+        return weight * loss(score(output, net_weights, space_weights, row.start, t), row.label)
 
     for t in range(n):
 
@@ -147,28 +153,30 @@ def test_spaces_descend_the_losses_of_partial_sums(aim, classes, seed, n, size, 
     np.testing.assert_array_equal(after.space_weights_sum, row.spaces.space_weights_sum)
 
 
-def chance_of(scores):
-    """By finite differences of the loss: its slope is chance - target."""
+def probability_of(scores):
+    """By finite differences of the loss: its slope is probability - label."""
     nothing = np.zeros(scores.size)
     if scores.size > 1:
         nothing[0] = 1.0
     return slopes(lambda s: loss(s, nothing), scores) + nothing
 
 
-def objective(row, aim, t):
-    """What net ``t`` descends, as a function of what it says."""
+def objective(row, target, t):
+    """What net ``t`` descends, as a function of its output."""
     _, output = row.forward()
     net_weights, space_weights = row.spaces.net_weights, row.spaces.space_weights
-    if aim == LOSS:
+    if target == LOSS:
 
         def lost(h):
             heard = output.copy()
             heard[t] = h
-            return row.weight * loss(score(heard, net_weights, space_weights, row.start, t + 1), row.target)
+            return row.weight * loss(
+                score(heard, net_weights, space_weights, row.start, t + 1), row.label
+            )
 
         return lost
-    goal = row.target - chance_of(score(output, net_weights, space_weights, row.start, t))
-    if aim == SLOPE:
+    goal = row.label - probability_of(score(output, net_weights, space_weights, row.start, t))
+    if target == SLOPE:
         # What a unit of the net adds. From both sides, gates at 0 are half open.
         sides = []
         for unit in (1e-7, -1e-7):
@@ -179,16 +187,16 @@ def objective(row, aim, t):
     return lambda h: row.weight * ((h - goal) ** 2).sum() / 2
 
 
-@AIMS
+@TARGETS
 @SCORES
 @given(seeds, numbers_of_nets, sizes, st.sampled_from([0.3, 1.0, 1.5]))
-def test_every_net_descends_its_aim(aim, classes, seed, n, size, weight):
+def test_every_net_descends_its_target(target, classes, seed, n, size, weight):
     row = draw(seed, n, size, classes, weight)
     _, output = row.forward()
     assume(far_from_kinks(output, row.spaces.net_weights))
-    after, _ = row.learned(aim, StepSize(0.5, False, 1.0), StepSize(0.5, False, 1.0))
+    after, _ = row.learned(target, StepSize(0.5, False, 1.0), StepSize(0.5, False, 1.0))
     for t in range(n):
-        goal = objective(row, aim, t)
+        goal = objective(row, target, t)
         inner, outer = row.nets.inner[t], row.nets.outer[t]
         assume(np.abs(slopes(goal, output[t])).max() < LARGEST_GRADIENT)
 
@@ -202,16 +210,18 @@ def test_every_net_descends_its_aim(aim, classes, seed, n, size, weight):
         close((after.outer[t] - outer) / 0.5, -slopes(of_outer, outer))
 
 
-@AIMS
+@TARGETS
 @SCORES
-def test_a_heavy_row_pulls_no_harder_than_it_may(aim, classes):
+def test_gradients_of_a_heavy_row_are_clipped(target, classes):
     row = draw(0, 3, 4, classes, 1e9)
     hidden, _ = row.forward()
-    nets, spaces = row.learned(aim, StepSize(0.5, False, 1.0), StepSize(0.5, False, 1.0))
+    nets, spaces = row.learned(target, StepSize(0.5, False, 1.0), StepSize(0.5, False, 1.0))
     expected = copy_arrays(row.nets)
     gradient = np.sign(nets.outer[:, :, -1] - row.nets.outer[:, :, -1])
     for t in range(3):
-        backward(t, row.x, hidden, LARGEST_GRADIENT * gradient[t], *expected, StepSize(0.5, False, 1.0))
+        backward(
+            t, row.x, hidden, LARGEST_GRADIENT * gradient[t], *expected, StepSize(0.5, False, 1.0)
+        )
     assert gradient.any()
     for now, then in zip(nets, expected, strict=True):
         np.testing.assert_allclose(now, then, rtol=1e-12)
@@ -222,7 +232,7 @@ def test_a_heavy_row_pulls_no_harder_than_it_may(aim, classes):
 @SCORES
 @given(seeds, numbers_of_nets, sizes)
 def test_adaptive_steps_have_the_lengths_of_adagrad(classes, seed, n, size):
-    """Where constant steps of rate 1 tell the gradients."""
+    """Constant steps of rate 1 show the gradients."""
     row = draw(seed, n, size, classes)
     rng = np.random.default_rng(seed)
     for sums in (row.spaces.net_weights_sum, row.spaces.space_weights_sum):
@@ -236,22 +246,22 @@ def test_adaptive_steps_have_the_lengths_of_adagrad(classes, seed, n, size):
         gradient = getattr(plain, which) - before
         grown = 0.9 * sums + gradient**2
         if which == "net_weights":
-            # A shut gate: the weight is not touched, and its sum does not fade.
-            shut = np.array([z_of(output, before, t + 1) <= 0 for t in range(n)])
-            grown[shut] = sums[shut]
+            # A closed gate: the weight is not touched, and its sum does not fade.
+            closed = np.array([z_of(output, before, t + 1) <= 0 for t in range(n)])
+            grown[closed] = sums[closed]
         moved = before + 0.2 * gradient / np.sqrt(grown + 1e-8)
         np.testing.assert_allclose(getattr(after, which + "_sum"), grown, rtol=1e-9)
         np.testing.assert_allclose(getattr(after, which), moved, rtol=1e-9, atol=1e-10)
 
 
-@AIMS
+@TARGETS
 @SCORES
 @given(seeds)
-def test_a_row_of_no_weight_leaves_all_as_it_was(aim, classes, seed):
+def test_a_row_of_no_weight_leaves_all_as_it_was(target, classes, seed):
     row = draw(seed, 3, 4, classes, 0.0)
     for before, after in zip(
         (row.nets, row.spaces),
-        row.learned(aim, StepSize(0.5, False, 1.0), StepSize(0.5, False, 1.0)),
+        row.learned(target, StepSize(0.5, False, 1.0), StepSize(0.5, False, 1.0)),
         strict=True,
     ):
         for then, now in zip(before, after, strict=True):
@@ -280,8 +290,10 @@ def weight_of_nets(row, rate=1e-3):
     gradient = (nets.outer[:, :, -1] - row.nets.outer[:, :, -1]) / rate
     _, output = row.forward()
     net_weights, space_weights = row.spaces.net_weights, row.spaces.space_weights
-    partial = [score(output, net_weights, space_weights, row.start, t + 1) for t in range(len(net_weights))]
-    return gradient / [row.target - chance_of(scores) for scores in partial]
+    partial = [
+        score(output, net_weights, space_weights, row.start, t + 1) for t in range(len(net_weights))
+    ]
+    return gradient / [row.label - probability_of(scores) for scores in partial]
 
 
 @SCORES
@@ -289,22 +301,22 @@ def weight_of_nets(row, rate=1e-3):
 def test_at_first_the_nets_are_added_and_every_row_is_learned(classes, seed, n, size):
     rng = np.random.default_rng(seed)
     nets, spaces = begin(rng, n, size, classes, 0.0)
-    target = np.zeros(classes)
-    target[-1] = 1.0
-    # Near 0, or the chance by finite differences is too rough to divide by.
+    label = np.zeros(classes)
+    label[-1] = 1.0
+    # Near 0, or the probability by finite differences is too rough to divide by.
     start = rng.normal(size=classes)
-    row = Row(np.append(rng.normal(size=COLUMNS), 1.0), target, 1.0, start, nets, spaces)
+    row = Row(np.append(rng.normal(size=COLUMNS), 1.0), label, 1.0, start, nets, spaces)
     _, output = row.forward()
     assume(np.abs(output.cumsum(axis=0)).min() > 1e-6)
-    found, shown = start.copy(), np.empty((classes, size))
-    add_spaces(output, spaces.net_weights, spaces.space_weights, shown, found)
+    found, contributions = start.copy(), np.empty((classes, size))
+    add_spaces(output, spaces.net_weights, spaces.space_weights, contributions, found)
     np.testing.assert_allclose(found, start + output.sum(axis=0), rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(weight_of_nets(row), 1.0, rtol=1e-4)
 
 
 @pytest.mark.parametrize("start", [-12.0, 12.0, 0.0])
 @pytest.mark.parametrize("size", [2, 5, 10])
-def test_no_row_finds_all_gates_shut_however_rare_the_positives(start, size):
+def test_no_row_finds_all_gates_closed_however_rare_the_positives(start, size):
     rng = np.random.default_rng(1)
     nets, spaces = begin(rng, 20, size, 1, 0.01)
     missed = np.array([1.0 if start < 0 else 0.0])
@@ -319,36 +331,36 @@ def test_no_row_finds_all_gates_shut_however_rare_the_positives(start, size):
     np.testing.assert_allclose(slope, 1.0, atol=0.05)
 
 
-def chance(*scores):
+def probability(*scores):
     found = np.full(len(scores), np.nan)
-    chances(np.array(scores, dtype=float), found)
+    probabilities(np.array(scores, dtype=float), found)
     return found
 
 
 @given(st.lists(st.floats(-30, 30), min_size=1, max_size=5))
-def test_chances_are_those_of_the_losses(scores):
+def test_probabilities_are_those_of_the_losses(scores):
     expected = 1 / (1 + np.exp(-scores[0]))
     if len(scores) > 1:
         expected = np.exp(scores) / np.exp(scores).sum()
-    np.testing.assert_allclose(chance(*scores), expected, rtol=1e-10)
+    np.testing.assert_allclose(probability(*scores), expected, rtol=1e-10)
 
 
-def test_chances_are_right_far_out():
-    assert chance(1e4) == [1.0]
-    assert chance(-1e4) == [0.0]
-    assert chance(0.0) == [0.5]
-    assert chance(-700.0) == pytest.approx(np.exp(-700.0), rel=1e-12)
-    np.testing.assert_array_equal(chance(1e4, -1e4, -1e4), [1, 0, 0])
-    np.testing.assert_array_equal(chance(-1e4, -1e4, 1e4), [0, 0, 1])
-    np.testing.assert_allclose(chance(-1e4, -1e4), 0.5)
-    np.testing.assert_allclose(chance(1e4, 1e4, 1e4), 1 / 3)
-    assert chance(-1e4, -1e4 + 1)[1] == pytest.approx(1 / (1 + np.exp(-1)))
+def test_probabilities_are_right_far_out():
+    assert probability(1e4) == [1.0]
+    assert probability(-1e4) == [0.0]
+    assert probability(0.0) == [0.5]
+    assert probability(-700.0) == pytest.approx(np.exp(-700.0), rel=1e-12)
+    np.testing.assert_array_equal(probability(1e4, -1e4, -1e4), [1, 0, 0])
+    np.testing.assert_array_equal(probability(-1e4, -1e4, 1e4), [0, 0, 1])
+    np.testing.assert_allclose(probability(-1e4, -1e4), 0.5)
+    np.testing.assert_allclose(probability(1e4, 1e4, 1e4), 1 / 3)
+    assert probability(-1e4, -1e4 + 1)[1] == pytest.approx(1 / (1 + np.exp(-1)))
 
 
-@AIMS
+@TARGETS
 @SCORES
 @pytest.mark.parametrize("adaptive", [False, True])
-def test_the_loss_of_rows_to_come_falls(aim, classes, adaptive):
+def test_the_loss_of_rows_to_come_falls(target, classes, adaptive):
     rng = np.random.default_rng(3)
     nets, spaces = begin(rng, 10, 6, classes, 0.3)
     start = np.zeros(classes)
@@ -356,10 +368,12 @@ def test_the_loss_of_rows_to_come_falls(aim, classes, adaptive):
     lost = np.empty(4000)
     for i, x in enumerate(rng.normal(size=(lost.size, COLUMNS))):
         side = int(x[0] * x[1] > 0) + int(x[2] > 1)
-        target = np.eye(3)[side] if classes > 1 else np.array([float(side > 0)])
-        row = Row(np.append(x, 1.0), target, 1.0, start, nets, spaces)
+        label = np.eye(3)[side] if classes > 1 else np.array([float(side > 0)])
+        row = Row(np.append(x, 1.0), label, 1.0, start, nets, spaces)
         hidden, output = row.forward()
-        lost[i] = loss(score(output, spaces.net_weights, spaces.space_weights, start, 10), target)
-        learn_spaces(*row[:4], hidden, output, nets, spaces, aim, StepSize(0.1, adaptive, 1.0), mixing)
+        lost[i] = loss(score(output, spaces.net_weights, spaces.space_weights, start, 10), label)
+        learn_spaces(
+            *row[:4], hidden, output, nets, spaces, target, StepSize(0.1, adaptive, 1.0), mixing
+        )
     assert lost[-1000:].mean() < 0.8 * lost[:200].mean()
     assert lost[-1000:].mean() < 0.9 * (np.log(3) if classes > 1 else np.log(2))

@@ -7,7 +7,7 @@ which learn by the squared loss. A row's own weight multiplies all its gradients
 - ``BBM``, online boost-by-majority: votes are equal. The row's weight for a net is the probability
   that its vote decides, if each later vote is right with probability ½ + edge, independently.
 - ``ADABOOST_W``, AdaBoost.OL.W: votes have weights in [-2, 2], learned by gradient descent.
-- ``ADABOOST``, AdaBoost.OL: the same, but partial sums of votes count by how seldom they were wrong.
+- ``ADABOOST``, AdaBoost.OL: the same, but partial sums of votes are weighted by their mistakes.
 - ``GRADIENT``, online gradient boosting: a net learns minus the slope of the logistic loss at the
   sum before it, and each sum is shrunk by a factor sigma, which is learned as well.
 - ``STREAM``, streaming gradient boosting: a net learns that slope and is subtracted.
@@ -210,7 +210,7 @@ def _vote(output: float) -> float:
 
 @kernel
 def _negative_slope(margin: float) -> float:
-    """Minus the slope of the logistic loss: near 1 for rows that are very wrong, 0 for right ones."""
+    """Minus the slope of the logistic loss: near 1 where the margin is far below 0, else near 0."""
     return float(1 / (1 + np.exp(margin)))
 
 

@@ -147,7 +147,7 @@ def learn_spaces(
 
 @reordering_kernel
 def _derivative(z: Floats, net_weights: Floats, space_weights: Floats) -> float:
-    """The derivative of the score by a net's output; gates at 0, as all are at first, are half open."""
+    """Derivative of the score by a net's output; gates at 0, as all are at first, are half open."""
     total = 0.0
     for p in range(z.size):
         gate = 1.0 if z[p] > 0 else 0.5 if z[p] == 0 else 0.0

@@ -14,6 +14,7 @@ import numpy as np
 from rarefind._core.kernels import reordering_kernel
 from rarefind._core.saved import rename_fields, saved
 from rarefind._core.types import Bools, Floats, Ints
+from rarefind.metrics import average_precision
 from rarefind.streams._adwin import Adwin, adwin_add
 
 N_BINS = 4096
@@ -24,6 +25,21 @@ N_ALARMS = 100
 
 # The places in ProgressiveValidation.count.
 _ROWS, _ALARMS = 0, 1
+
+
+class Progress(NamedTuple):
+    """Progressive validation of a stream, in which a row's weight halves in ``half_life`` rows.
+
+    Precision, recall, alerts and error are those of the decisions as they were made, by the
+    threshold of the time. With more than two classes only the error is known.
+    """
+
+    n_rows: int
+    average_precision: float
+    precision: float
+    recall: float
+    alerts: float
+    error: float
 
 
 _FIELDS_OF_1 = {"decided": "decisions", "gain": "weights", "shown": "contributions"}
@@ -84,10 +100,31 @@ class ProgressiveValidation(NamedTuple):
         effective = np.tanh(self.n_rows * rate / 2) / np.tanh(rate / 2)
         return score, is_positive, weight * (effective / (weight.sum() or 1.0))
 
+    def progress(self, half_life: float, n_classes: int) -> Progress:
+        """How the stream goes so far."""
+        (tn, fp), (fn, tp) = self.decisions.copy()
+        error = _share(fp + fn, tn + tp)
+        if n_classes > 2:
+            return Progress(self.n_rows, np.nan, np.nan, np.nan, np.nan, error)
+        score, positive, weight = self.scores(half_life)
+        one_class = not positive.any() or positive.all()
+        return Progress(
+            self.n_rows,
+            np.nan if one_class else average_precision(positive, score, sample_weight=weight),
+            _share(tp, fp),
+            _share(tp, fn),
+            _share(tp + fp, tn + fn),
+            error,
+        )
+
 
 def bin_score(number: Ints) -> Floats:
     """The score in the middle of each bin."""
     return np.sinh(((number + 0.5) / N_BINS * 2 - 1) * _FARTHEST)
+
+
+def _share(part: float, rest: float) -> float:
+    return float(part / (part + rest)) if part + rest else np.nan
 
 
 @reordering_kernel
