@@ -31,8 +31,6 @@ from rarefind.auto._search import Contender, Search, rungs
 from rarefind.base import RareClassifier
 from rarefind.metrics import budget as checks_bought
 from rarefind.rules import Reason
-from rarefind.selection.calibration import BetaCalibration, Reference
-from rarefind.selection.thresholds import metric_of_counts
 
 # With fewer rows of a class none are left to hold out of what is held out already.
 _FEWEST = 3
@@ -209,7 +207,7 @@ class AutoClassifier(RareClassifier):
         self
         """
         clock = Clock(math.inf if self.trials is not None else seconds_of(self.time_limit))
-        metric = metric_of_counts(self.metric)
+        metric = self._count_metric()
         X, codes = self._start_fit(X, y, self.pos_label)
         check_consistent_length(X, groups)
         positive = self._is_positive(codes)
@@ -269,8 +267,8 @@ class AutoClassifier(RareClassifier):
         for member in self._members:
             if "n_jobs" in member.estimator.get_params(deep=False):
                 member.estimator.set_params(n_jobs=self.n_jobs)
-        self._calibration: BetaCalibration | None = settled.calibration
-        self._reference: Reference | None = settled.reference
+        self._calibration = settled.calibration
+        self._reference = settled.reference
         self.threshold_ = settled.threshold
         self.best_name_ = choice.best.name
         self.beats_chance_ = choice.beats_chance
@@ -340,7 +338,8 @@ class AutoClassifier(RareClassifier):
     def _ranked(self, reason: Reason) -> Reason:
         if self._reference is None:
             return reason
-        return replace(reason, rank_in_reference=self._reference.rank(reason.score))
+        (rank,) = self._ranks(np.array([reason.score]))
+        return replace(reason, rank_in_reference=rank)
 
 
 @contextmanager

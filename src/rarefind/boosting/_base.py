@@ -9,7 +9,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
-from scipy.special import expit
 from sklearn.base import _fit_context
 from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -24,15 +23,12 @@ from rarefind._core.checks import (
 from rarefind._core.deadline import check_time_left, deadline, soft_deadline
 from rarefind._core.sklearn_compat import report_progress, with_callbacks
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label, Table
-from rarefind.base import RareClassifier, as_reasons
+from rarefind.base import RareClassifier
 from rarefind.boosting._coding import Coding
 from rarefind.boosting._trees import Trees
 from rarefind.metrics import average_precision, budget, precision_at_k
 from rarefind.rules import Reason
-from rarefind.selection import best_threshold
-from rarefind.selection.calibration import BetaCalibration, Reference
 from rarefind.selection.cross_validation import folds_of_used
-from rarefind.selection.thresholds import metric_of_counts, only
 
 # Folds are held out until they hold this many positives: more make the choice no better.
 _ENOUGH_POSITIVES = 300
@@ -136,8 +132,6 @@ class BoostingClassifier(RareClassifier):
     eval_metric: str
     k: Any
     cv: Any
-    threshold: Any
-    metric: Any
     pos_label: Label
     random_state: Any
     n_jobs: int | None
@@ -146,7 +140,6 @@ class BoostingClassifier(RareClassifier):
     _coding: Coding
     n_rounds_: int
     validation_curve_: Floats
-    value_: float
 
     @abstractmethod
     def _grow(self, rows: Rows, held_out: Floats | None, seed: int) -> Growing:
@@ -191,7 +184,7 @@ class BoostingClassifier(RareClassifier):
         -------
         self
         """
-        metric_of_counts(self.metric)
+        self._count_metric()
         X, codes = self._start_fit(X, y, self.pos_label)
         check_consistent_length(X, groups)
         weight = training_weights(X, codes, sample_weight, None)
@@ -219,9 +212,7 @@ class BoostingClassifier(RareClassifier):
                     self.n_rounds_ = number + 1
                     break
         self._keep(model)
-        self._calibration: BetaCalibration | None = None
-        self._reference: Reference | None = None
-        self._settle(held, scores)
+        self._calibrate_parts(held, scores)
         return self
 
     def _rows(self, X: Floats, codes: Array, weight: Floats) -> Rows:
@@ -330,23 +321,16 @@ class BoostingClassifier(RareClassifier):
         checks = max(1, round(self._share * held.weight.sum()))
         return precision_at_k(held.positive, score, checks, sample_weight=held.weight)
 
-    def _settle(self, held: list[Rows], scores: list[Floats]) -> None:
-        """Set the threshold, the probabilities and the ranks by the scores of held-out rows."""
-        fixed = 0.0 if self.threshold in (None, "auto") else float(self.threshold)
+    def _calibrate_parts(self, held: list[Rows], scores: list[Floats]) -> None:
+        """Set threshold, probabilities and ranks by the scores of all held-out rows."""
         if not held:
-            self.threshold_, self.value_ = fixed, np.nan
+            self._leave_uncalibrated()
             return
-        score = np.concatenate(scores)
         positive = np.concatenate([rows.positive for rows in held])
         weight = np.concatenate([rows.weight for rows in held])
         if not positive.any():
             raise ValueError("No positive was held out, so nothing can be tuned: give other folds.")
-        bounds = (-np.inf, np.inf) if self.threshold == "auto" else only(fixed)
-        metric = metric_of_counts(self.metric)
-        best = best_threshold(positive, score, metric, sample_weight=weight, bounds=bounds)
-        self.threshold_, self.value_ = best.threshold, best.value
-        self._calibration = BetaCalibration.fit(score, positive, weight)
-        self._reference = Reference.of(score, weight)
+        self._calibrate(np.concatenate(scores), positive, weight)
 
     @property
     def feature_importances_(self) -> Floats:
@@ -365,16 +349,8 @@ class BoostingClassifier(RareClassifier):
         self._trees.check_state(self.n_features_in_)
         self._coding.check_state(self.n_features_in_)
 
-    def _probability(self, X: Floats) -> Floats:
-        score = self._priority(X)
-        if self._calibration is None:
-            return np.asarray(expit(score))
-        return self._calibration.probability(score)
-
     def _explain(self, X: Floats) -> list[Reason]:
-        added, bases = self._contributions(X), self._bases(X)
-        names = self._feature_names()
-        return as_reasons(X, self._priority(X), added, self._reference, names, bases)
+        return self._reasons_by_column(X, self._contributions(X), self._bases(X))
 
     def _bases(self, X: Floats) -> Floats | None:
         """What contributions add to, one a row; None where they do not make up the score."""

@@ -249,11 +249,12 @@ class NLBClassifier(BoostingClassifier):
         target = np.eye(self.classes_.size)[held.codes]
         return -Loss(target, held.weight).value(score) / float(held.weight.sum())
 
-    def _settle(self, held: list[Rows], scores: list[Floats]) -> None:
+    def _calibrate_parts(self, held: list[Rows], scores: list[Floats]) -> None:
         if self.classes_.size == 2:
-            super()._settle(held, [score[:, 0] for score in scores])
+            super()._calibrate_parts(held, [score[:, 0] for score in scores])
         else:
-            self.threshold_, self.value_ = np.nan, np.nan
+            self._leave_uncalibrated()
+            self.threshold_ = np.nan
 
     def _check_state(self) -> None:
         super()._check_state()

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 from joblib import effective_n_jobs
 from scipy.sparse import csr_matrix
-from scipy.special import expit
 from sklearn.base import _fit_context
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_consistent_length, check_random_state
@@ -37,9 +36,7 @@ from rarefind.metrics import average_precision
 from rarefind.rules import Reason, RuleError, RuleSet
 from rarefind.rules.branches import Branch, Combination
 from rarefind.selection import best_threshold
-from rarefind.selection.calibration import BetaCalibration, Reference
 from rarefind.selection.cross_validation import folds_of_used
-from rarefind.selection.thresholds import metric_of_counts, only
 
 # With fewer rows of a class than these none are kept out to measure conditions on.
 _FEWEST_TO_MEASURE = 20
@@ -274,7 +271,7 @@ class ConditionClassifier(RareClassifier):
         -------
         self
         """
-        metric_of_counts(self.metric)
+        self._count_metric()
         if self.prefit and self.estimator is None:
             raise ValueError("prefit=True needs the fitted estimator.")
         X, codes = self._start_fit(X, y, self.pos_label)
@@ -337,9 +334,7 @@ class ConditionClassifier(RareClassifier):
         """How long the list is to be; threshold and probabilities by the lists of that length."""
         sizes = sizes_to_try(self.max_conditions)
         self.sizes_, self.values_, self.ensemble_value_ = np.array(sizes), np.empty(0), np.nan
-        self.threshold_, self.value_ = self._fixed_threshold(), np.nan
-        self._calibration: BetaCalibration | None = None
-        self._reference: Reference | None = None
+        self._leave_uncalibrated()
         if not parts:
             return self.max_conditions
         judged = rows.take(np.concatenate([held for _, held in parts]))
@@ -356,7 +351,9 @@ class ConditionClassifier(RareClassifier):
         chosen = shortest(
             self.sizes_, self.values_, self.max_conditions, self.ensemble_value_, self.tolerance
         )
-        self._settle(pooled[chosen], judged)
+        self._calibrate(pooled[chosen], judged.positive, judged.weight)
+        if self.threshold == "auto":
+            self.threshold_ = rounded_cut(self.threshold_, pooled[chosen])
         return sizes[chosen]
 
     def _try(
@@ -430,24 +427,6 @@ class ConditionClassifier(RareClassifier):
         if self.eval_metric == "average_precision":
             return average_precision(rows.positive, score, sample_weight=rows.weight)
         return best_threshold(rows.positive, score, "f1", sample_weight=rows.weight).value
-
-    def _settle(self, score: Floats, rows: _Rows) -> None:
-        """Set the threshold, the probabilities and the ranks by the scores of held-out rows."""
-        bounds = (-np.inf, np.inf)
-        if self.threshold != "auto":
-            bounds = only(self._fixed_threshold())
-        metric = metric_of_counts(self.metric)
-        best = best_threshold(
-            rows.positive, score, metric, sample_weight=rows.weight, bounds=bounds
-        )
-        self.threshold_, self.value_ = best.threshold, best.value
-        if self.threshold == "auto":
-            self.threshold_ = rounded_cut(best.threshold, score)
-        self._calibration = BetaCalibration.fit(score, rows.positive, rows.weight)
-        self._reference = Reference.of(score, rows.weight)
-
-    def _fixed_threshold(self) -> float:
-        return 0.0 if self.threshold in (None, "auto") else float(self.threshold)
 
     @property
     def conditions_(self) -> pd.DataFrame:
@@ -558,11 +537,6 @@ class ConditionClassifier(RareClassifier):
     def _priority(self, X: Floats) -> Floats:
         return self._listed.score(X, self.n_jobs)
 
-    def _probability(self, X: Floats) -> Floats:
-        score = self._priority(X)
-        if self._calibration is None:
-            return np.asarray(expit(score))
-        return self._calibration.probability(score)
-
     def _explain(self, X: Floats) -> list[Reason]:
-        return reasons_of(self._listed, X, self._feature_names(), self._reference)
+        scores = self._listed.score(X)
+        return reasons_of(self._listed, X, self._feature_names(), scores, self._ranks(scores))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,23 +13,25 @@ from rarefind.conditions._matrix import with_combinations
 from rarefind.conditions.words import column_node, condition_of
 from rarefind.rules import Condition, Reason
 from rarefind.rules.branches import Branch
-from rarefind.selection.calibration import Reference
 
 _CONDITIONS_SHOWN = 5
 
 
 def reasons_of(
-    listed: Listed, X: Floats, names: list[str], reference: Reference | None
+    listed: Listed,
+    X: Floats,
+    names: list[str],
+    scores: Floats,
+    ranks: Sequence[float | None],
 ) -> list[Reason]:
     """Reasons of rows; a condition's weight is shared by its columns."""
-    held, scores = listed.held(X), listed.score(X)
+    held = listed.held(X)
     extended = with_combinations(X, listed.combinations)
     branches = listed.tests.branches()
     reasons = []
-    for i, score in enumerate(scores.tolist()):
+    for i, (score, rank) in enumerate(zip(scores.tolist(), ranks, strict=True)):
         fired = held.indices[held.indptr[i] : held.indptr[i + 1]].tolist()
         weights = [(branches[c], float(listed.weights[c])) for c in fired]
-        rank = None if reference is None else reference.rank(score)
         because = _because(listed, weights, extended[i], names)
         added = _by_column(listed, weights, names)
         reasons.append(Reason(score, rank, because, base=listed.start, contributions=added))

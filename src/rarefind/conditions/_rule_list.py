@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
-from scipy.special import expit
 from sklearn.base import _fit_context
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
@@ -24,10 +23,7 @@ from rarefind.base import RareClassifier
 from rarefind.data.frames import as_frame
 from rarefind.rules import Condition, Reason, Rule, RuleSet
 from rarefind.rules.syntax import And, Column, Compare, IsIn, IsMissing, Minus, Node, Number
-from rarefind.selection import best_threshold
-from rarefind.selection.calibration import BetaCalibration, Reference
 from rarefind.selection.cross_validation import folds_of_used
-from rarefind.selection.thresholds import metric_of_counts, only
 
 
 @saved("rule-list")
@@ -159,7 +155,7 @@ class RuleListClassifier(RareClassifier):
         -------
         self
         """
-        metric_of_counts(self.metric)
+        self._count_metric()
         rules = _as_rule_set(self.rules)
         frame, codes = self._start_fit(X, y, self.pos_label)
         check_consistent_length(codes, groups)
@@ -170,14 +166,15 @@ class RuleListClassifier(RareClassifier):
         fired = rules.fires_on(frame)[used].astype(np.float64)
         positive, weight = self._is_positive(codes[used]), weight[used] / weight[used].mean()
         self.start_, self._weights = self._weighed(fired, positive, weight)
-        self.threshold_, self.value_ = self._fixed_threshold(), np.nan
-        self._calibration: BetaCalibration | None = None
-        self._reference: Reference | None = None
+        # Given weights start at 0: any rule that fires then makes an alert.
+        self._own_threshold = 0.0 if self._learns() else float(np.nextafter(0, 1))
         if not self._learns():
-            self._settle(fired @ self._weights, positive, weight)
+            self._calibrate(fired @ self._weights, positive, weight)
         elif self.threshold == "auto" or np.bincount(codes[used]).min() >= 2:
             own = None if groups is None else np.asarray(groups)[used]
-            self._settle(*self._held_out(fired, positive, weight, used, own))
+            self._calibrate(*self._held_out(fired, positive, weight, used, own))
+        else:
+            self._leave_uncalibrated()
         return self
 
     def _held_out(
@@ -211,19 +208,6 @@ class RuleListClassifier(RareClassifier):
 
     def _learns(self) -> bool:
         return isinstance(self.weights, str) and self.weights == "learned"
-
-    def _settle(self, score: Floats, positive: Bools, weight: Floats) -> None:
-        bounds = (-np.inf, np.inf) if self.threshold == "auto" else only(self._fixed_threshold())
-        metric = metric_of_counts(self.metric)
-        best = best_threshold(positive, score, metric, sample_weight=weight, bounds=bounds)
-        self.threshold_, self.value_ = best.threshold, best.value
-        self._calibration = BetaCalibration.fit(score, positive, weight)
-        self._reference = Reference.of(score, weight)
-
-    def _fixed_threshold(self) -> float:
-        if self.threshold in (None, "auto"):
-            return 0.0 if self._learns() else float(np.nextafter(0, 1))
-        return float(self.threshold)
 
     @property
     def rules_(self) -> RuleSet:
@@ -265,18 +249,11 @@ class RuleListClassifier(RareClassifier):
             score += np.where(fired[:, j], weight, 0.0)
         return score
 
-    def _probability(self, X: Any) -> Floats:
-        score = self._priority(X)
-        if self._calibration is None:
-            return np.asarray(expit(score))
-        return self._calibration.probability(score)
-
     def _explain(self, X: Any) -> list[Reason]:
         fired, scores = self.rules_.fires_on(X), self._priority(X)
         rules = list(self.rules_)
         reasons = []
-        for own, score in zip(fired, scores.tolist(), strict=True):
-            rank = None if self._reference is None else self._reference.rank(score)
+        for own, score, rank in zip(fired, scores.tolist(), self._ranks(scores), strict=True):
             held = [(rules[j], float(self._weights[j])) for j in np.flatnonzero(own)]
             reasons.append(Reason(score, rank, _because(held)))
         return reasons

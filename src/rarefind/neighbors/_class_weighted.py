@@ -93,7 +93,7 @@ class ClassWeightedKNNClassifier(BaselineClassifier):
     0.28
     """
 
-    def _own_threshold(self, positive: Bools) -> float:
+    def _published_threshold(self, positive: Bools) -> float:
         of_the_positives = float(positive.sum() / (~positive).sum())
         return of_the_positives ** (1 / self.n_features_in_)
 

@@ -16,9 +16,8 @@ from rarefind.neighbors._classifier import THRESHOLDS
 from rarefind.neighbors._reasons import conditions
 from rarefind.neighbors.ellipsoids import Ellipsoid, TrainingRows
 from rarefind.rules import Reason, Similar
-from rarefind.selection import BestThreshold, best_threshold
-from rarefind.selection.calibration import Reference
-from rarefind.selection.thresholds import evaluate, only
+from rarefind.selection import best_threshold
+from rarefind.selection.thresholds import bounds_at, evaluate
 
 _NEGATIVES_COMPARED = 3
 
@@ -90,15 +89,10 @@ class Layers(NamedTuple):
     owner: Ints  # (rows,) row number of the nearest training positive
     positive: Bools  # (rows,)
 
-
-def threshold_for(
-    held: Layers, layer: int, metric: CountMetric, fixed: float | None
-) -> BestThreshold:
-    """The exact best threshold of one layer, or what the fixed one is worth."""
-    if fixed is None and not held.positive.any():
-        raise ValueError("No positive was held out, so nothing can be tuned: give other folds.")
-    bounds = THRESHOLDS if fixed is None else only(fixed)
-    return best_threshold(held.positive, held.score[layer], metric, bounds=bounds)
+    def check_positives(self) -> None:
+        """Without a positive no threshold is better than another."""
+        if not self.positive.any():
+            raise ValueError("No positive was held out, so nothing can be tuned: give other folds.")
 
 
 class Choice(NamedTuple):
@@ -115,7 +109,10 @@ def choose_layers(
 
     A positive that no held-out positive falls to takes the layer of all.
     """
-    found = [threshold_for(held, layer, metric, fixed) for layer in range(len(held.score))]
+    if fixed is None:
+        held.check_positives()
+    bounds = THRESHOLDS if fixed is None else bounds_at(fixed)
+    found = [best_threshold(held.positive, score, metric, bounds=bounds) for score in held.score]
     values = np.array([best.value for best in found])
     # The first among equals, but for rounding: the smallest quantile, the roundest ellipsoid.
     best = int(np.argmax(np.isclose(values, values.max(), rtol=1e-12, atol=1e-15)))
@@ -142,21 +139,21 @@ def explain_inside(
     rows: TrainingRows,
     ellipsoids: Sequence[Ellipsoid],
     scored: Scored,
+    ranks: Sequence[float | None],
     names: Sequence[str],
-    reference: Reference | None,
 ) -> list[Reason]:
     """Give the reasons of rows: the positive whose ellipsoid decides, the features alike."""
     negatives = rows.X[rows.negatives]
     count = min(_NEGATIVES_COMPARED, len(negatives))
     _, unlike = nearest_squared(X, negatives, count)
     reasons = []
-    for i, score in enumerate(scored.score[0]):
+    for i, (score, rank) in enumerate(zip(scored.score[0], ranks, strict=True)):
         ellipsoid = ellipsoids[scored.deciding[0, i]]
         distance = float(np.sqrt(ellipsoid.squared_distances(X[i : i + 1])[0]))
         reasons.append(
             Reason(
                 float(score),
-                None if reference is None else reference.rank(score),
+                rank,
                 conditions(
                     X[i],
                     ellipsoid.centre[None],

@@ -91,7 +91,7 @@ class DuplicatedKNNClassifier(BaselineClassifier):
 
     copies_: int
 
-    def _own_threshold(self, positive: Bools) -> float:
+    def _published_threshold(self, positive: Bools) -> float:
         self.copies_ = max(1, round(float((~positive).sum() / positive.sum())))
         return 1.0
 

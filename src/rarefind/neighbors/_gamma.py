@@ -25,7 +25,6 @@ from rarefind.neighbors._ratio import (
 )
 from rarefind.neighbors._sampling import resample
 from rarefind.search import DISTANCES, NeighborSearch
-from rarefind.selection.calibration import Calibration, Reference
 
 
 @saved("gamma-knn")
@@ -316,9 +315,7 @@ class GammaKNNClassifier(NeighbourClassifier):
             findable = np.isfinite(distances.positive()[positive])
             self._check_findable(findable, "give gamma a number")
         scales = best_scales(distances, positive, weight, metric, given, synthetic)
-        score = distances.score(scales.relative)
-        self._calibration = Calibration.fit(score, positive, weight)
-        self._reference = Reference.of(score, weight)
+        self._calibrate(distances.score(scales.relative), positive, weight, scales.gamma)
         self._keep(scales)
 
     def _keep(self, scales: Scales) -> None:

@@ -166,7 +166,7 @@ class IMLClassifier(SurroundingsClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _own_threshold(self, positive: Bools) -> float:
+    def _published_threshold(self, positive: Bools) -> float:
         if self.n_selected != "auto" and self.n_selected < self.k:
             raise ValueError(
                 f"n_selected={self.n_selected} rows of a class are fewer than the k={self.k} that "
@@ -208,7 +208,7 @@ class IMLClassifier(SurroundingsClassifier):
             found = [s.search.query(row, s.k) for s in local]
             score = self._pair([distance for distance, _ in found]).score()
             names = self._feature_names()
-            reasons += explain(row, score, local, found, 1.0, names, self._reference)
+            reasons += explain(row, score, self._ranks(score), local, found, 1.0, names)
         return reasons
 
     def _last_spaces(self, sets: Sequence[PointSet], X: Floats) -> list[_Space]:

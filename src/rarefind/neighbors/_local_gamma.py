@@ -208,7 +208,8 @@ class LocalGammaKNNClassifier(NeighbourClassifier):
             if self.n_regions == "auto"
             else local.regions(held_out, self.n_regions, seed)
         )
-        self._settle(self._regions.scale(held_out.X, held_out.score), codes[rows], weight, 1.0)
+        score = self._regions.scale(held_out.X, held_out.score)
+        self._calibrate(score, positive, weight, 1.0)
         return self
 
     def _point_sets(self, X: Floats, codes: Ints, rows: Ints, seed: int) -> list[PointSet]:

@@ -21,6 +21,7 @@ from rarefind._core.sklearn_compat import report_progress, with_callbacks
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.base import RareClassifier
 from rarefind.metrics import CountMetric
+from rarefind.neighbors._classifier import THRESHOLDS
 from rarefind.neighbors._covering import (
     Layers,
     Scored,
@@ -28,7 +29,6 @@ from rarefind.neighbors._covering import (
     explain_inside,
     in_threads,
     score_rows,
-    threshold_for,
 )
 from rarefind.neighbors._stability import EllipsoidBounds, stability_bounds
 from rarefind.neighbors.ellipsoids import (
@@ -39,8 +39,7 @@ from rarefind.neighbors.ellipsoids import (
 )
 from rarefind.rules import Reason
 from rarefind.selection import folds
-from rarefind.selection.calibration import Calibration, Reference
-from rarefind.selection.thresholds import metric_of_counts
+from rarefind.selection.calibration import ODDS
 
 # Tried in this order, in which each solution is a good start for the next.
 _QUANTILES = (0.002, 0.01, 0.05, 0.2)
@@ -174,12 +173,15 @@ class ME2Classifier(RareClassifier):
         "verbose": ["verbose"],
     }
 
+    _score_kind = ODDS
+    _threshold_bounds = THRESHOLDS
+    _own_threshold = 1.0
+
     ellipsoids_: list[Ellipsoid]
     mu_: Any
     lam_: Any
     max_radius_: Any
     tuned_locally_: Bools
-    value_: float
     n_iter_: int
 
     def __init__(
@@ -235,7 +237,7 @@ class ME2Classifier(RareClassifier):
         """
         table = X
         X, codes = self._start_fit(X, y, self.pos_label)
-        metric = metric_of_counts(self.metric)
+        metric = self._count_metric()
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         positive = self._is_positive(codes)
         # A copy: the rows inside an ellipsoid are looked up again when others are scored.
@@ -248,7 +250,7 @@ class ME2Classifier(RareClassifier):
         steps = len(pairs) * (1 + (len(settings) > 1)) + 1
         with report_progress(self, "ellipsoids", steps, X, codes, self.verbose) as step:
             chosen = self._choose_settings(settings, pairs, positive, metric, step)
-            self._set_threshold(chosen, pairs, positive, metric, step)
+            self._hold_out_and_calibrate(chosen, pairs, positive, step)
             self.ellipsoids_ = self._learn(chosen)
             step()
         self._summarise(chosen)
@@ -281,17 +283,11 @@ class ME2Classifier(RareClassifier):
     def _priority(self, X: Floats) -> Floats:
         return self._score(X, self.n_jobs).score[0]
 
-    def _probability(self, X: Floats) -> Floats:
-        score = self._priority(X)
-        if self._calibration is None:
-            return score / (score + self.threshold_)
-        return self._calibration.probability(score)
-
     def _explain(self, X: Floats) -> list[Reason]:
         # In one thread, so that of ellipsoids with the same score always the first decides.
         scored = self._score(X, 1)
-        names = self._feature_names()
-        return explain_inside(X, self._rows, self.ellipsoids_, scored, names, self._reference)
+        names, ranks = self._feature_names(), self._ranks(scored.score[0])
+        return explain_inside(X, self._rows, self.ellipsoids_, scored, ranks, names)
 
     def _score(self, X: Floats, n_jobs: int | None) -> Scored:
         # Kernels are compiled for one kind of array.
@@ -363,38 +359,28 @@ class ME2Classifier(RareClassifier):
         if len(settings) == 1:
             return settings * positives.size
         held = self._hold_out(lambda _: settings, len(settings), pairs, positive, step)
+        fixed = None if self.threshold == "auto" else self._fixed_threshold()
         layers, self.tuned_locally_ = choose_layers(
-            held, positives, metric, self._fixed_threshold(), local=self.tuning == "local"
+            held, positives, metric, fixed, local=self.tuning == "local"
         )
         return [settings[layer] for layer in layers]
 
-    def _set_threshold(
+    def _hold_out_and_calibrate(
         self,
         chosen: list[Setting],
         pairs: list[tuple[Ints, Ints]],
         positive: Bools,
-        metric: CountMetric,
         step: Callable[[], None],
     ) -> None:
-        """The threshold, and probabilities and a reference where rows are held out."""
-        self._calibration: Calibration | None = None
-        self._reference: Reference | None = None
-        fixed = self._fixed_threshold()
+        """The threshold, and probabilities and ranks where rows are held out."""
         if not pairs:
-            assert fixed is not None
-            self.threshold_, self.value_ = fixed, np.nan
+            self._leave_uncalibrated()
             return
         own = dict(zip(self._rows.positives.tolist(), chosen, strict=True))
         held = self._hold_out(lambda row: [own[row]], 1, pairs, positive, step)
-        self.threshold_, self.value_ = threshold_for(held, 0, metric, fixed)[:2]
-        weight = np.ones(held.positive.size)
-        self._calibration = Calibration.fit(held.score[0], held.positive, weight)
-        self._reference = Reference.of(held.score[0], weight)
-
-    def _fixed_threshold(self) -> float | None:
         if self.threshold == "auto":
-            return None
-        return 1.0 if self.threshold is None else float(self.threshold)
+            held.check_positives()
+        self._calibrate(held.score[0], held.positive, np.ones(held.positive.size))
 
     def _learn(self, chosen: list[Setting]) -> list[Ellipsoid]:
         rows = self._rows

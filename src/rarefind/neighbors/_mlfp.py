@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from rarefind._core.deadline import check_time_left, deadline
 from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import with_callbacks
-from rarefind._core.types import ArrayLike, Floats, Ints, Label, Table
+from rarefind._core.types import ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.distances import MLFP
 from rarefind.distances.mlfp import MLFPBound
 from rarefind.metrics import CountMetric, ranking_scores
@@ -24,7 +24,7 @@ from rarefind.neighbors._held_out import PointSet
 from rarefind.neighbors._ratio import voters
 from rarefind.search import NeighborSearch
 from rarefind.selection import best_threshold, tune
-from rarefind.selection.thresholds import only
+from rarefind.selection.thresholds import bounds_at
 
 # Where mu (in units of the squared share of positives) and c are looked for.
 _SPACE = {"mu": (1e-3, 1e2, "log"), "c": (0.0, 1.0)}
@@ -144,6 +144,9 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
         "verbose": ["verbose"],
     }
 
+    #: The vote of the k nearest.
+    _own_threshold = 1.0
+
     def __init__(
         self,
         k: int = 3,
@@ -210,12 +213,16 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
         self.distance_ = self._learned(X, codes, seed)
         self.n_iter_, self.objective_ = self.distance_.n_iter_, self.distance_.objective_
         self._start_sets(X, codes, seed)
-        if self._holds_nothing_out(codes, 1.0):
+        if self._needs_no_held_out(codes):
+            self._leave_uncalibrated()
             return self
         rows, weight, distances = self._hold_out(
             table, X, codes, groups, rng, seed, one_by_one=False
         )
-        self._settle(self._scores_of(X[rows], distances), codes[rows], weight, self.threshold)
+        score, positive = self._scores_of(X[rows], distances), self._is_positive(codes[rows])
+        self._calibrate_rows(
+            score, codes[rows], weight, self._best_threshold(score, positive, weight)
+        )
         return self
 
     def transform(self, X: Table) -> Floats:
@@ -271,17 +278,17 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
         )
         return [positives._replace(search=search), negatives]
 
-    def _settle(self, score: Floats, codes: Ints, weight: Floats, threshold: Any) -> None:
-        positive = self._is_positive(codes)
-        if threshold == "auto" and (score[positive] > 0).any():
-            metric = self._count_metric()
-            within, beyond = (
-                best_threshold(positive, score, metric, sample_weight=weight, bounds=bounds)
-                for bounds in (_AS_GAMMA, THRESHOLDS)
-            )
-            better = beyond.value - within.value > _WORTH_MORE * abs(within.value)
-            threshold = (beyond if better else within).threshold
-        super()._settle(score, codes, weight, threshold)
+    def _best_threshold(self, score: Floats, positive: Bools, weight: Floats) -> float | None:
+        """The best threshold like γ, or any where that is worth clearly more; None if not asked."""
+        if self.threshold != "auto" or not (score[positive] > 0).any():
+            return None
+        metric = self._count_metric()
+        within, beyond = (
+            best_threshold(positive, score, metric, sample_weight=weight, bounds=bounds)
+            for bounds in (_AS_GAMMA, THRESHOLDS)
+        )
+        better = beyond.value - within.value > _WORTH_MORE * abs(within.value)
+        return (beyond if better else within).threshold
 
     def _learned(self, X: Floats, codes: Ints, seed: int) -> MLFP:
         check_time_left(deadline())
@@ -328,7 +335,7 @@ def _held_out_value(
 ) -> Callable[[Any, Table, ArrayLike], float]:
     """A scorer: the metric at the best threshold for the rows shown, or at the given one."""
     at = 1.0 if threshold is None else threshold
-    bounds = THRESHOLDS if at == "auto" else only(at)
+    bounds = THRESHOLDS if at == "auto" else bounds_at(at)
 
     def score(estimator: Any, X: Table, y: ArrayLike) -> float:
         found = ranking_scores(estimator, X, estimator.pos_label_)

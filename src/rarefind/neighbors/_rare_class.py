@@ -152,7 +152,7 @@ class KRNNClassifier(SurroundingsClassifier):
         self.c_global = c_global
         self.c_local = c_local
 
-    def _own_threshold(self, positive: Bools) -> float:
+    def _published_threshold(self, positive: Bools) -> float:
         return 1.0
 
     def _asked(self) -> tuple[int, int]:

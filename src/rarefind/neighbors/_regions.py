@@ -13,7 +13,7 @@ from rarefind._core.types import Array, Bools, Floats, Ints
 from rarefind.metrics import CountMetric
 from rarefind.neighbors._ratio import scaled
 from rarefind.selection import best_threshold, folds
-from rarefind.selection.thresholds import only
+from rarefind.selection.thresholds import bounds_at
 
 # From so many rows on, k-means goes through samples of them.
 _MANY_ROWS = 20_000
@@ -94,7 +94,7 @@ class LocalScales(NamedTuple):
             found = self.regions(rows.of(inside), n, seed)
             score[outside] = found.scale(rows.X[outside], rows.score[outside])
         return best_threshold(
-            rows.positive, score, self.metric, sample_weight=rows.weight, bounds=only(1.0)
+            rows.positive, score, self.metric, sample_weight=rows.weight, bounds=bounds_at(1.0)
         ).value
 
     def _tuned(self, centres: Floats, rows: HeldOut) -> Regions:

@@ -13,12 +13,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from rarefind._core.checks import level_columns, training_weights
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Label, Table
 from rarefind.base import RareClassifier
-from rarefind.metrics import CountMetric
-from rarefind.rules import Condition, Reason
 from rarefind.rules.branches import Broken
-from rarefind.selection import best_threshold
-from rarefind.selection.calibration import Calibration, Reference
-from rarefind.selection.thresholds import metric_of_counts, only
+from rarefind.selection.calibration import SHARE
 from rarefind.trees._branches import meta_tree_branches
 from rarefind.trees._ranker import Ranker
 from rarefind.trees._training import TrainingRows
@@ -49,6 +45,9 @@ class TreeClassifier(RareClassifier):
 
     _allows_missing = True
     _reads_columns = True
+    _score_kind = SHARE
+    #: A row is positive where half of its leaf is.
+    _own_threshold = 0.5
     #: Parameters that all of them have.
     _shared_constraints: ClassVar[dict[str, Any]] = {
         "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
@@ -68,13 +67,7 @@ class TreeClassifier(RareClassifier):
     categorical_features: Any
     splitter: str
     max_bins: int
-    threshold: Any
-    metric: Any
     pos_label: Label
-    value_: float
-
-    #: Where ``threshold=None`` cuts: a row is positive where half of its leaf is.
-    _own_threshold = 0.5
 
     def _start(
         self, X: Table, y: ArrayLike, sample_weight: ArrayLike | None, groups: ArrayLike | None
@@ -104,29 +97,6 @@ class TreeClassifier(RareClassifier):
         kept_groups = None if groups is None else np.asarray(groups)[used]
         return Start(rows, codes[used], own, kept_groups, used)
 
-    def _count_metric(self) -> CountMetric:
-        return metric_of_counts(self.metric)
-
-    def _settle(self, score: Floats, positive: Bools, weight: Floats) -> None:
-        """Set the threshold, the probabilities and the ranks by the scores of held-out rows."""
-        bounds = (-np.inf, np.inf)
-        if self.threshold != "auto":
-            bounds = only(self._fixed_threshold())
-        best = best_threshold(
-            positive, score, self._count_metric(), sample_weight=weight, bounds=bounds
-        )
-        self.threshold_, self.value_ = best.threshold, best.value
-        self._calibration: Calibration | None = Calibration.fit(_odds(score), positive, weight)
-        self._reference: Reference | None = Reference.of(score, weight)
-
-    def _settle_unseen(self) -> None:
-        """Without held-out rows scores are taken for probabilities."""
-        self.threshold_, self.value_ = self._fixed_threshold(), np.nan
-        self._calibration, self._reference = None, None
-
-    def _fixed_threshold(self) -> float:
-        return self._own_threshold if self.threshold is None else float(self.threshold)
-
     @abstractmethod
     def _rankers(self) -> list[Ranker]:
         """All trees that rank."""
@@ -144,16 +114,3 @@ class TreeClassifier(RareClassifier):
             nodes, conditions = ranker.tree.nodes.root.size, ranker.tree.conditions.feature.size
             if sizes not in (((nodes,), (conditions,)), ((nodes,), (0,))):
                 raise ValueError("A tree of the model has scores for another.")
-
-    def _reason(self, score: float, because: list[Condition]) -> Reason:
-        rank = None if self._reference is None else self._reference.rank(score)
-        return Reason(score, rank, because)
-
-    def _probability(self, X: Floats) -> Floats:
-        score = self._priority(X)
-        return score if self._calibration is None else self._calibration.probability(_odds(score))
-
-
-def _odds(score: Floats) -> Floats:
-    """Score as odds, at most a hundred to one: a pure leaf is no certainty."""
-    return np.asarray(score / (1.01 - score))

@@ -103,9 +103,9 @@ class MetaTreeClassifier(TreeClassifier):
         self._held_out = [fold.ranked for fold in trees[chosen]]
         self._take_shape(shape)
         if pairs:
-            self._settle(*self._held_out_scores(start, trees[chosen], shape))
+            self._calibrate(*self._held_out_scores(start, trees[chosen], shape))
         else:
-            self._settle_unseen()
+            self._leave_uncalibrated()
 
     def _inner_depths(self) -> list[int]:
         if isinstance(self.inner_depth, Integral):
@@ -208,8 +208,8 @@ class MetaTreeClassifier(TreeClassifier):
         chosen = [fold[best] for fold in self._held_out]
         self._share, self.held_out_value_ = share, _precision(chosen, share)
         self._take_shape(self._shapes()[best])
-        rows = zip(*(ranked.rows() for ranked in chosen), strict=True)
-        self._settle(*map(np.concatenate, rows))
+        scores, positive, weight = zip(*(ranked.rows() for ranked in chosen), strict=True)
+        self._calibrate(np.concatenate(scores), np.concatenate(positive), np.concatenate(weight))
 
     def _bands(self, tree: MetaTree, X: Floats, weight: Floats) -> Floats:
         return band_widths(tree, X, weight) if self.ties == "border" else np.empty(0)
@@ -238,10 +238,11 @@ class MetaTreeClassifier(TreeClassifier):
         return self._ranker.priority(X)
 
     def _explain(self, X: Floats) -> list[Reason]:
-        names, coded = self._feature_names(), self.tree_.coded(X)
+        names, scores = self._feature_names(), self._priority(X)
+        rows = zip(X, self.tree_.coded(X), scores.tolist(), self._ranks(scores), strict=True)
         return [
-            self._reason(float(score), explain_path(self.tree_, row, raw, names))
-            for raw, row, score in zip(X, coded, self._priority(X), strict=True)
+            Reason(score, rank, explain_path(self.tree_, coded, raw, names))
+            for raw, coded, score, rank in rows
         ]
 
     def apply(self, X: Table) -> Ints:

@@ -245,14 +245,14 @@ class MetaAPForestClassifier(TreeClassifier):
         self.oob_average_precision_ = np.nan
         if positive.any() and not positive.all():
             self.oob_average_precision_ = average_precision(positive, score, sample_weight=weight)
-            self._settle(score, positive, weight)
+            self._calibrate(score, positive, weight)
         elif self.threshold == "auto":
             raise ValueError(
                 "All rows of one class are in every tree, so nothing is left to tune the threshold "
                 "by: give more rows of it, or threshold a number or None."
             )
         else:
-            self._settle_unseen()
+            self._leave_uncalibrated()
 
     def _plan(self, start: Start) -> Plan:
         return Plan(
@@ -280,10 +280,11 @@ class MetaAPForestClassifier(TreeClassifier):
 
     def _explain(self, X: Floats) -> list[Reason]:
         names, trees = self._feature_names(), [ranker.tree for ranker in self.trees_]
-        coded = trees[0].coded(X)
+        scores = self._priority(X)
+        rows = zip(X, trees[0].coded(X), scores.tolist(), self._ranks(scores), strict=True)
         return [
-            self._reason(float(score), explain_by_trees(trees, row, raw, names))
-            for raw, row, score in zip(X, coded, self._priority(X), strict=True)
+            Reason(score, rank, explain_by_trees(trees, coded, raw, names))
+            for raw, coded, score, rank in rows
         ]
 
 
