@@ -10,10 +10,10 @@ from sklearn.base import clone
 
 import rarefind
 from rarefind.boosting import ProjectionBoostingClassifier
-from rarefind.boosting._base import Rows
+from rarefind.boosting._base import BoostingRows
 from rarefind.boosting._directions import (
-    Columns,
     Contest,
+    ProjectedColumns,
     Projection,
     best_columns,
     drawn,
@@ -23,7 +23,7 @@ from rarefind.boosting._directions import (
 )
 from rarefind.boosting._projection_tree import (
     MISSING,
-    Shape,
+    TreeParams,
     code_levels,
     code_numbers,
     grow_tree,
@@ -62,7 +62,7 @@ def mixed(n=400, seed=0):
 
 def rows_of(X, y, weight=None):
     weight = np.ones(len(y)) if weight is None else weight
-    return Rows(np.asarray(X, dtype=float), y.astype(int), y, weight)
+    return BoostingRows(np.asarray(X, dtype=float), y.astype(int), y, weight)
 
 
 # ---------------------------------------------------------------------- the tree of a round
@@ -119,7 +119,7 @@ def test_a_tree_takes_the_best_splits(n, columns, depth, least, lam, gamma, part
     codes[rng.integers(columns)] = codes[rng.integers(columns)]
     first = rng.integers(-4, 5, n).astype(float)
     second = rng.integers(1, 4, n).astype(float)
-    shape = Shape(depth + 1, 0.3, lam, least, gamma)
+    shape = TreeParams(depth + 1, 0.3, lam, least, gamma)
     found = grow_tree(codes, first, second, shape, parts)
     used, value = naive_tree(codes, first, second, shape)
     assert found.used.tolist() == used
@@ -129,7 +129,7 @@ def test_a_tree_takes_the_best_splits(n, columns, depth, least, lam, gamma, part
 def test_deep_trees_end_where_nodes_are_pure():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 60, size=(3, 500)).astype(np.uint8)
-    found = grow_tree(codes, rng.normal(size=500), np.ones(500), Shape(30, 1.0, 0.0, 0.0, 0.0))
+    found = grow_tree(codes, rng.normal(size=500), np.ones(500), TreeParams(30, 1.0, 0.0, 0.0, 0.0))
     assert 30 < np.unique(found.value).size <= 2**8
 
 
@@ -242,7 +242,9 @@ def test_a_direction_is_what_plain_python_gives(n, d, seed):
 
 
 def test_directions_are_short_formulas_in_the_units_of_the_columns():
-    columns = Columns(np.arange(3), np.zeros(3), np.array([1.0, 200.0, 1e-3]), np.full(3, np.nan))
+    columns = ProjectedColumns(
+        np.arange(3), np.zeros(3), np.array([1.0, 200.0, 1e-3]), np.full(3, np.nan)
+    )
     axes = np.array([[-0.8, 0.6, 0.01], [0.0, 0.0, -1.0], [1.0, -1.0, 1.0], [1.0, 1e-5, 0.0]])
     found = columns.readable(axes, 0.05)
     # The second and the last are one column alone.

@@ -21,7 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 from rarefind.boosting import LambdaMARTClassifier, ProjectionBoostingClassifier, SGBAPClassifier
 from rarefind.conditions import condition_matrix
 from rarefind.conditions._ensembles import break_up
-from rarefind.conditions._matrix import Branches, with_combinations
+from rarefind.conditions._matrix import BranchArrays, with_combinations
 from rarefind.rules.branches import Test as Asked
 from rarefind.trees import MetaAPClassifier, MetaAPForestClassifier, TreeRankClassifier
 
@@ -275,7 +275,7 @@ branches = st.lists(
     st.integers(1, 40),
 )
 def test_the_matrix_is_what_the_tests_say(found, points, times):
-    tests = Branches.of(found)
+    tests = BranchArrays.of(found)
     points = points * times  # more rows than the kernel works on at a time
     held = tests.matrix(np.array(points)).toarray().astype(bool)
     for i, point in enumerate(points):
@@ -286,7 +286,7 @@ def test_the_matrix_is_what_the_tests_say(found, points, times):
 
 
 def test_arrays_that_do_not_fit_together_are_refused():
-    tests = Branches.of([{0: Asked(high=1.0)}, {1: Asked(levels=frozenset({1.0, 2.0}))}])
+    tests = BranchArrays.of([{0: Asked(high=1.0)}, {1: Asked(levels=frozenset({1.0, 2.0}))}])
     for broken in (
         tests._replace(column=np.array([0, 7], dtype=np.int32)),
         tests._replace(start=np.array([0, 1, 5], dtype=np.int32)),

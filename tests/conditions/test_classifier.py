@@ -195,9 +195,9 @@ def test_conditions_are_measured_on_rows_that_nothing_is_learned_from(fitted):
 
 
 def rows_of(X, y):
-    from rarefind.conditions._classifier import _Rows
+    from rarefind.conditions._classifier import _LabelledRows
 
-    return _Rows(X.to_numpy(), y == "fraud", np.ones(len(X)))
+    return _LabelledRows(X.to_numpy(), y == "fraud", np.ones(len(X)))
 
 
 def seed_of(random_state):

@@ -7,7 +7,7 @@ from trees.naive import path, random_rows, tables
 from rarefind.trees._borders import band_widths, blended
 from rarefind.trees._columns import read_columns
 from rarefind.trees._meta import Plan, grow_meta_tree
-from rarefind.trees._prune import Shape
+from rarefind.trees._prune import Pruning
 from rarefind.trees._ranker import Ranker, shape_priorities
 
 
@@ -156,7 +156,7 @@ def test_all_shapes_at_once_are_each_shape_alone(scores, ties, model, seed):
     rows, tree = model
     X = near_rows(rows, seed)
     width = band_widths(tree, rows.X, rows.weight) if ties == "border" else np.empty(0)
-    shapes = [Shape(depth, m) for depth in range(5) for m in (0.0, 1.0, 16.0)]
+    shapes = [Pruning(depth, m) for depth in range(5) for m in (0.0, 1.0, 16.0)]
     found = list(shape_priorities(tree, shapes, scores, width, X))
     assert len(found) == len(shapes)
     for shape, priority in zip(shapes, found, strict=True):

@@ -6,7 +6,7 @@ from trees.naive import path, random_rows, tables
 
 from rarefind.trees._columns import read_columns
 from rarefind.trees._meta import Plan, grow_meta_tree
-from rarefind.trees.graph import Conditions, MetaTree, OuterNodes, check_state
+from rarefind.trees.graph import MetaTree, OuterNodes, TreeConditions, check_state
 
 
 def handmade():
@@ -17,7 +17,7 @@ def handmade():
     """
     numbers = [[0, 1, 0, 1], [1.0, np.nan, np.inf, np.nan], [False, True, False, False]]
     feature, threshold, missing_left = (np.array(c) for c in numbers)
-    conditions = Conditions(
+    conditions = TreeConditions(
         feature.astype(np.int32),
         threshold,
         missing_left,

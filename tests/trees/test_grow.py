@@ -18,7 +18,7 @@ from trees.naive import (
     worth,
 )
 
-from rarefind.trees._columns import Columns, read_columns
+from rarefind.trees._columns import TreeColumns, read_columns
 from rarefind.trees._criteria import CRITERIA
 from rarefind.trees._grow import (
     EXACT_LEVELS,
@@ -40,7 +40,7 @@ class Grown(NamedTuple):
     levels: np.ndarray
     sums: np.ndarray
     node_of: np.ndarray
-    columns: Columns
+    columns: TreeColumns
 
     def rows_of(self, node):
         """Whether each row is below a node."""

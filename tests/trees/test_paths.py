@@ -17,7 +17,7 @@ from rarefind.trees._paths import (
     row_path,
     to_conditions,
 )
-from rarefind.trees.graph import Conditions, MetaTree, OuterNodes
+from rarefind.trees.graph import MetaTree, OuterNodes, TreeConditions
 
 NAMES = ["alm", "mcg", "color", "d"]
 
@@ -76,7 +76,7 @@ def by_hand(conditions, nodes, sets=((False,),), levels=None):
     *outer, outer_sums = zip(*nodes, strict=True)
     outer = [np.array(column, np.int32) for column in outer]
     return MetaTree(
-        Conditions(*columns, np.array(sums, float)),
+        TreeConditions(*columns, np.array(sums, float)),
         OuterNodes(*outer, np.array(outer_sums, float)),
         np.array(sets),
         levels or {},

@@ -9,7 +9,7 @@ from trees.naive import path, random_rows, tables
 from rarefind.trees._borders import band_widths
 from rarefind.trees._columns import read_columns
 from rarefind.trees._meta import Plan, grow_meta_tree
-from rarefind.trees._prune import Shape
+from rarefind.trees._prune import Pruning
 from rarefind.trees._ranker import Ranker, moved_within
 
 
@@ -22,7 +22,7 @@ def rankers(draw):
         draw(st.integers(1, 3)), 4, "max-ap", "precision", "average_precision", 1, rows.X.shape[1]
     )
     tree = grow_meta_tree(columns, rows.positive, rows.weight, plan, 0)
-    shape = Shape(draw(st.integers(0, 4)), draw(st.sampled_from([0.0, 1.0, 64.0])))
+    shape = Pruning(draw(st.integers(0, 4)), draw(st.sampled_from([0.0, 1.0, 64.0])))
     scores = draw(st.sampled_from(["precision", "position"]))
     rng = np.random.default_rng(draw(st.integers(0, 999)))
     width = band_widths(tree, rows.X, rows.weight) * draw(st.sampled_from([0.3, 1.0, 5.0]))
@@ -99,8 +99,8 @@ def test_ties_are_broken_by_borders_and_stay_without_them():
     columns = read_columns(rows.X, rows.positive, rows.is_set, "exact", 255)
     plan = Plan(2, 2, "max-ap", "precision", "average_precision", 1, 2, 5.0)
     tree = grow_meta_tree(columns, rows.positive, rows.weight, plan, 0)
-    tied = Ranker.of(tree, Shape(2, 1.0), "precision", np.empty(0))
-    broken = Ranker.of(tree, Shape(2, 1.0), "precision", band_widths(tree, rows.X, rows.weight))
+    tied = Ranker.of(tree, Pruning(2, 1.0), "precision", np.empty(0))
+    broken = Ranker.of(tree, Pruning(2, 1.0), "precision", band_widths(tree, rows.X, rows.weight))
     assert np.unique(tied.priority(rows.X)).size == tied.tree.is_leaf.sum() <= 4
     np.testing.assert_array_equal(tied.blended(rows.X), tied.priority(rows.X))
     assert np.unique(broken.priority(rows.X)).size > 40

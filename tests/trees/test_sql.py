@@ -12,7 +12,7 @@ from trees.test_text import banded, banded_cases, edges, plain, small_with_bands
 from rarefind.rules.sql_words import DIALECTS, _as_division
 from rarefind.trees import MetaAPClassifier
 from rarefind.trees._borders import band_widths
-from rarefind.trees._prune import Shape
+from rarefind.trees._prune import Pruning
 from rarefind.trees._ranker import Ranker
 from rarefind.trees._sql import _Writer, to_sql
 
@@ -114,7 +114,7 @@ def large(n, inner, outer, smoothing=1.0):
     rows = random_rows(3, n, ["numbers", "levels", "numbers"], "ones")
     tree, _ = grown(rows, inner, outer, "entropy")
     width = band_widths(tree, rows.X, rows.weight)
-    return Ranker.of(tree, Shape(outer, smoothing), "precision", width)
+    return Ranker.of(tree, Pruning(outer, smoothing), "precision", width)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from trees.test_paths import NAMES, cases, corners, grown, small, tree_of
 
 from rarefind.trees import MetaAPClassifier
 from rarefind.trees._borders import band_widths
-from rarefind.trees._prune import Shape
+from rarefind.trees._prune import Pruning
 from rarefind.trees._ranker import Ranker
 from rarefind.trees._text import condition_text, export_text
 
@@ -26,7 +26,7 @@ def banded(case):
     rows = random_rows(seed, plan.pop("n"), kinds)
     tree, _ = grown(rows, **plan)
     width = band_widths(tree, rows.X, rows.weight)
-    ranker = Ranker.of(tree, Shape(depth, smoothing), "precision", width)
+    ranker = Ranker.of(tree, Pruning(depth, smoothing), "precision", width)
     return ranker, edges(ranker, len(kinds), 60, np.random.default_rng(seed))
 
 

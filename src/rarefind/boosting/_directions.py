@@ -14,9 +14,9 @@ from scipy.special import expit
 from rarefind._core.kernels import kernel
 from rarefind._core.saved import saved
 from rarefind._core.types import Array, Bools, Floats, Ints
-from rarefind.boosting._base import Rows
+from rarefind.boosting._base import BoostingRows
 from rarefind.boosting._coding import Coding
-from rarefind.boosting._projection_tree import Map, Shape, code_levels, code_numbers, grow_tree
+from rarefind.boosting._projection_tree import Map, TreeParams, code_levels, code_numbers, grow_tree
 from rarefind.distances import RCA
 
 # Digits of a loading, and variance of a component beside the largest that they could still tell.
@@ -186,7 +186,7 @@ def weighted_pca(Z: Floats, weight: Floats) -> Floats:
     return np.ascontiguousarray(vectors[:, there][:, ::-1].T)
 
 
-class Columns(NamedTuple):
+class ProjectedColumns(NamedTuple):
     """The columns that are projected, as training rows have them."""
 
     number: Ints
@@ -195,7 +195,7 @@ class Columns(NamedTuple):
     fill: Floats
 
     @classmethod
-    def learn(cls, rows: Rows, wanted: Bools) -> Columns:
+    def learn(cls, rows: BoostingRows, wanted: Bools) -> ProjectedColumns:
         """Leave out columns without variance, and fill those with holes."""
         found = [(j, *_moments(rows.X[:, j], rows.weight)) for j in np.flatnonzero(wanted)]
         found = [one for one in found if one[2] > 0 and np.isfinite([one[2], 1 / one[2]]).all()]
@@ -264,7 +264,7 @@ def _rounded(values: Floats) -> Floats:
     return np.array(flat, dtype=float).reshape(values.shape)
 
 
-def drawn(rows: Rows, most: int, seed: int) -> Rows:
+def drawn(rows: BoostingRows, most: int, seed: int) -> BoostingRows:
     """At most so many rows: the positives up to half of them, negatives at random.
 
     Weights are such that those of each class add up to the same.
@@ -287,17 +287,19 @@ def drawn(rows: Rows, most: int, seed: int) -> Rows:
     return found._replace(weight=weight)
 
 
-class Rounds(NamedTuple):
+class DirectionRounds(NamedTuple):
     """How directions are learned by boosting."""
 
-    shape: Shape
+    shape: TreeParams
     max_rounds: int
     patience: int
     min_loading: float
     n_threads: int
 
 
-def boosted_directions(rows: Rows, is_set: Bools, columns: Columns, how: Rounds) -> Floats:
+def boosted_directions(
+    rows: BoostingRows, is_set: Bools, columns: ProjectedColumns, how: DirectionRounds
+) -> Floats:
     """Directions that trees chose from weighted principal components of each round.
 
     The rounds start at the score −1. Rows weigh in the components what they weigh in the tree, by
@@ -333,7 +335,7 @@ def boosted_directions(rows: Rows, is_set: Bools, columns: Columns, how: Rounds)
     return kept
 
 
-def _code_table(rows: Rows, is_set: Bools, codes: Array) -> None:
+def _code_table(rows: BoostingRows, is_set: Bools, codes: Array) -> None:
     for j, holds_levels in enumerate(is_set):
         if holds_levels:
             code_levels(rows.X[:, j], rows.positive, rows.weight, codes[j])
@@ -342,7 +344,13 @@ def _code_table(rows: Rows, is_set: Bools, codes: Array) -> None:
 
 
 def _code_directions(
-    X: Floats, loadings: Floats, fill: Floats, positive: Bools, codes: Array, each: Map, how: Rounds
+    X: Floats,
+    loadings: Floats,
+    fill: Floats,
+    positive: Bools,
+    codes: Array,
+    each: Map,
+    how: DirectionRounds,
 ) -> None:
     edges = np.linspace(0, len(loadings), how.n_threads + 1).astype(int)
 
@@ -382,14 +390,14 @@ class Contest(NamedTuple):
 
     params: dict[str, Any]  # what XGBoost is told
     n_rounds: int
-    worth: Callable[[Rows, Floats], float]  # of the scores of held-out rows
+    worth: Callable[[BoostingRows, Floats], float]  # of the scores of held-out rows
     seed: int
     n_own: int  # columns of the table; those after them are directions
     most: int  # directions
 
 
 def best_columns(
-    rows: Rows, is_set: Bools, contest: Contest, eliminate: bool = True
+    rows: BoostingRows, is_set: Bools, contest: Contest, eliminate: bool = True
 ) -> tuple[Ints, float]:
     """The columns that are left when the least important go, and held-out rows are ranked best.
 
@@ -443,8 +451,8 @@ def _quarters(positive: Bools, contest: Contest) -> list[Bools]:
 class Trial(NamedTuple):
     """Rows that sets of columns are learned on, and rows they are judged by, both in codes."""
 
-    train: Rows
-    held: Rows
+    train: BoostingRows
+    held: BoostingRows
     coding: Coding
 
     def made(self, columns: Ints, contest: Contest) -> tuple[float, Floats]:
@@ -469,7 +477,7 @@ class Trial(NamedTuple):
         gains = booster[:rounds].get_score(importance_type="total_gain")
         return best, np.array([gains.get(f"f{j}", 0.0) for j in range(columns.size)])
 
-    def _data(self, rows: Rows, columns: Ints) -> Any:
+    def _data(self, rows: BoostingRows, columns: Ints) -> Any:
         # XGBoost reads the types again in every round, so they are given where there are levels.
         types = np.array(self.coding.feature_types)[columns].tolist()
         with_levels = "c" in types

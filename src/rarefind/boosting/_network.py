@@ -65,7 +65,7 @@ class Loss(NamedTuple):
         return weight * (self.target - chance), weight * np.maximum(chance * (1 - chance), 1e-12)
 
 
-class Builder:
+class NetworkBuilder:
     """A network in the making, with what its representations are at the training rows.
 
     Representations come in blocks, one a score, half of each with positive and half with negative

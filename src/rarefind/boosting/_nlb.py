@@ -13,9 +13,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from rarefind._core.saved import saved
 from rarefind._core.types import Array, Floats, Label
-from rarefind.boosting._base import BoostingClassifier, Rows
+from rarefind.boosting._base import BoostingClassifier, BoostingRows
 from rarefind.boosting._coding import Coding
-from rarefind.boosting._network import Builder, Loss
+from rarefind.boosting._network import Loss, NetworkBuilder
 from rarefind.boosting._run import Matrix, as_matrix, in_blocks
 from rarefind.boosting._trees import Trees
 
@@ -170,7 +170,7 @@ class NLBClassifier(BoostingClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _grow(self, rows: Rows, held_out: Floats | None, seed: int) -> _Growth:
+    def _grow(self, rows: BoostingRows, held_out: Floats | None, seed: int) -> _Growth:
         return _Growth(self, rows, held_out, seed)
 
     def _keep(self, grown: _Growth) -> None:
@@ -243,13 +243,13 @@ class NLBClassifier(BoostingClassifier):
 
         return np.asarray(self._network.start[0] + in_blocks(X, self._coding, joined, threads))
 
-    def _worth(self, held: Rows, score: Floats) -> float:
+    def _worth(self, held: BoostingRows, score: Floats) -> float:
         if self.classes_.size == 2:
             return super()._worth(held, score[:, 0])
         target = np.eye(self.classes_.size)[held.codes]
         return -Loss(target, held.weight).value(score) / float(held.weight.sum())
 
-    def _calibrate_parts(self, held: list[Rows], scores: list[Floats]) -> None:
+    def _calibrate_parts(self, held: list[BoostingRows], scores: list[Floats]) -> None:
         if self.classes_.size == 2:
             super()._calibrate_parts(held, [score[:, 0] for score in scores])
         else:
@@ -276,7 +276,7 @@ class _Growth:
     """A model of non-linear boosting on its way: a round is one tree, or one a class."""
 
     def __init__(
-        self, model: NLBClassifier, rows: Rows, held_out: Floats | None, seed: int
+        self, model: NLBClassifier, rows: BoostingRows, held_out: Floats | None, seed: int
     ) -> None:
         n_classes = model.classes_.size
         rare = rows.positive
@@ -310,7 +310,7 @@ class _Growth:
         self.booster = xgboost.Booster(self.matrix.params, [self.matrix.data])
         share = (rows.weight @ target) / rows.weight.sum()
         start = np.log(share / (1 - share)) if n_classes == 2 else np.log(share)
-        self.builder = Builder(
+        self.builder = NetworkBuilder(
             Loss(target, rows.weight),
             start,
             model.n_representations,

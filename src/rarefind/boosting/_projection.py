@@ -15,13 +15,13 @@ from rarefind._core.checks import level_columns
 from rarefind._core.saved import saved
 from rarefind._core.threads import threads_limited
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label
-from rarefind.boosting._base import Part, Rows
+from rarefind.boosting._base import BoostingRows, TrainingPart
 from rarefind.boosting._coding import BLOCK
 from rarefind.boosting._directions import (
-    Columns,
     Contest,
+    DirectionRounds,
+    ProjectedColumns,
     Projection,
-    Rounds,
     best_columns,
     boosted_directions,
     drawn,
@@ -29,11 +29,11 @@ from rarefind.boosting._directions import (
     rca_axes,
     weighted_pca,
 )
-from rarefind.boosting._projection_tree import Shape
+from rarefind.boosting._projection_tree import TreeParams
 from rarefind.boosting._run import Derivatives, Run
 from rarefind.boosting._surrogates import add_logistic
 from rarefind.boosting._xgboost import BoostedTreesClassifier
-from rarefind.rules.branches import Broken, Combination
+from rarefind.rules.branches import BranchList, Combination
 
 # Least loadings that are tried: directions that mix columns, and ones that compare them.
 _LOADINGS = (0.05, 0.4)
@@ -303,7 +303,7 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
     def _tree_names(self) -> list[str]:
         return self.columns_ + _direction_names(len(self._projection.loadings))
 
-    def _derivatives(self, rows: Rows, seed: int) -> Derivatives:
+    def _derivatives(self, rows: BoostingRows, seed: int) -> Derivatives:
         positive, weight, n_jobs = rows.positive, rows.weight, effective_n_jobs(self.n_jobs)
 
         def derivatives(score: Floats, number: int, first: Array, second: Array) -> None:
@@ -312,13 +312,18 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
         return derivatives
 
     def _parts(
-        self, rows: Rows, used: Bools, groups: ArrayLike | None, judges: Rows | None, seed: int
-    ) -> list[Part]:
+        self,
+        rows: BoostingRows,
+        used: Bools,
+        groups: ArrayLike | None,
+        judges: BoostingRows | None,
+        seed: int,
+    ) -> list[TrainingPart]:
         parts = super()._parts(rows, used, groups, judges, seed)
         self._has_one_part = len(parts) == 1
         return parts
 
-    def _grow(self, rows: Rows, held_out: Floats | None, seed: int) -> Run:
+    def _grow(self, rows: BoostingRows, held_out: Floats | None, seed: int) -> Run:
         # The model on all rows comes last, and takes what the only part has learned.
         if held_out is not None or not self._has_one_part:
             self._projection = self._learn(rows, seed)
@@ -328,7 +333,7 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
         own = rows._replace(X=kept.extend(rows.X))
         return self._grow_on(own, held_out, seed, kept.sets(self._is_set))
 
-    def _learn(self, rows: Rows, seed: int) -> Projection:
+    def _learn(self, rows: BoostingRows, seed: int) -> Projection:
         """Directions and columns by these rows alone."""
         sample = drawn(rows, self.max_samples, seed)
         params, d = self._params(rows), rows.X.shape[1]
@@ -339,7 +344,7 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
             own = sample._replace(X=found.extend(sample.X))
             return best_columns(own, found.sets(self._is_set), contest, eliminate)
 
-        columns = Columns.learn(rows, self._projected(rows.X))
+        columns = ProjectedColumns.learn(rows, self._projected(rows.X))
         least = self._least_loadings(columns)
         threads = effective_n_jobs(self.n_jobs)
 
@@ -358,20 +363,25 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
             best = max(found, key=lambda pair: pair[1])[0]
         return best.only(judged(best, eliminate=True)[0]) if self.eliminate else best
 
-    def _least_loadings(self, columns: Columns) -> tuple[float, ...]:
+    def _least_loadings(self, columns: ProjectedColumns) -> tuple[float, ...]:
         """Least loadings to try; none where there are no directions."""
         if self.directions == "none" or not columns.number.size:
             return ()
         return _LOADINGS if self.min_loading == "auto" else (float(self.min_loading),)
 
     def _loadings(
-        self, rows: Rows, sample: Rows, columns: Columns, least: float, threads: int
+        self,
+        rows: BoostingRows,
+        sample: BoostingRows,
+        columns: ProjectedColumns,
+        least: float,
+        threads: int,
     ) -> Floats:
         """Directions of the projected columns, in their units."""
         if self.directions == "weighted-pca":
             params = self._params(rows)
-            shape = Shape(**{name: params[name] for name in Shape._fields})
-            rounds = Rounds(shape, self.max_rounds, self.patience, least, threads)
+            shape = TreeParams(**{name: params[name] for name in TreeParams._fields})
+            rounds = DirectionRounds(shape, self.max_rounds, self.patience, least, threads)
             return boosted_directions(sample, self._is_set, columns, rounds)
         Z = columns.standardised(rows.X)
         if self.directions == "pca":
@@ -408,7 +418,7 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
         """Shapley values of the trees, those of directions shared among their columns."""
         return self._projection.share_out(X, super()._contributions(X))
 
-    def _branches(self) -> Broken:
+    def _branches(self) -> BranchList:
         kept, d = self._projection, self.n_features_in_
         # Trees number the columns they are given: the kept ones first, then the directions.
         number = [*kept.columns.tolist(), *range(d, d + len(kept.loadings))]
@@ -418,7 +428,7 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
             used = np.flatnonzero(loadings)
             parts = used, loadings[used], kept.fill[used]
             combinations.append(Combination(*(tuple(part.tolist()) for part in parts)))
-        return Broken(
+        return BranchList(
             [{number[j]: test for j, test in branch.items()} for branch in branches], combinations
         )
 

@@ -13,7 +13,7 @@ from rarefind._core.kernels import kernel
 from rarefind._core.random import STEP, uniform
 from rarefind._core.saved import saved
 from rarefind._core.types import Array, Bools, Floats, Label
-from rarefind.boosting._base import Rows
+from rarefind.boosting._base import BoostingRows
 from rarefind.boosting._run import Derivatives
 from rarefind.boosting._surrogates import SURROGATES, add_logistic
 from rarefind.boosting._xgboost import BoostedTreesClassifier
@@ -227,13 +227,13 @@ class SGBAPClassifier(BoostedTreesClassifier):
         self.init = init
         self.init_rounds = init_rounds
 
-    def _params(self, rows: Rows) -> dict[str, Any]:
+    def _params(self, rows: BoostingRows) -> dict[str, Any]:
         return super()._params(rows) | {"subsample": 1.0}  # batches are drawn here
 
     def _logistic_rounds(self) -> int:
         return min(self.init_rounds, self.n_estimators) if self.init == "logistic" else 0
 
-    def _derivatives(self, rows: Rows, seed: int) -> Derivatives:
+    def _derivatives(self, rows: BoostingRows, seed: int) -> Derivatives:
         surrogate, n_jobs = SURROGATES[self.surrogate], effective_n_jobs(self.n_jobs)
         positive, weights = rows.positive, rows.weight
 

@@ -26,8 +26,8 @@ from rarefind.conditions._choice import shortest, sizes_to_try
 from rarefind.conditions._ensembles import break_up, check_same_columns
 from rarefind.conditions._fitting import ensemble_scores, fit_ensemble
 from rarefind.conditions._json import read_into, written
-from rarefind.conditions._listed import Listed, as_sql, as_text, only_used, read_json
-from rarefind.conditions._matrix import Branches, with_combinations
+from rarefind.conditions._listed import ConditionList, as_sql, as_text, only_used, read_json
+from rarefind.conditions._matrix import BranchArrays, with_combinations
 from rarefind.conditions._measures import Measures
 from rarefind.conditions._reasons import reasons_of
 from rarefind.conditions._stumps import Boosting, different, eliminations, with_parts
@@ -48,7 +48,7 @@ _ENOUGH_POSITIVES = 300
 _WITH_PARTS = 2
 
 
-class _Rows(NamedTuple):
+class _LabelledRows(NamedTuple):
     """Rows to learn from, or to judge by."""
 
     X: Floats
@@ -56,12 +56,12 @@ class _Rows(NamedTuple):
     weight: Floats
     groups: Array | None = None
 
-    def take(self, rows: Ints) -> _Rows:
+    def take(self, rows: Ints) -> _LabelledRows:
         groups = None if self.groups is None else self.groups[rows]
-        return _Rows(self.X[rows], self.positive[rows], self.weight[rows], groups)
+        return _LabelledRows(self.X[rows], self.positive[rows], self.weight[rows], groups)
 
 
-class _Conditions(NamedTuple):
+class _EnsembleConditions(NamedTuple):
     """The different conditions of an ensemble on its rows."""
 
     branches: list[Branch]
@@ -280,7 +280,7 @@ class ConditionClassifier(RareClassifier):
         used = weight > 0
         check_classes_left(codes, used, 2)
         grouped = None if groups is None else np.asarray(groups)
-        rows = _Rows(X, self._is_positive(codes), weight / weight[used].mean(), grouped)
+        rows = _LabelledRows(X, self._is_positive(codes), weight / weight[used].mean(), grouped)
         if self._is_fitted():
             names = self._feature_names() if hasattr(self, "feature_names_in_") else None
             check_same_columns(self.estimator, X.shape[1], names)
@@ -297,7 +297,7 @@ class ConditionClassifier(RareClassifier):
         self._measures = Measures.of(held, rows.positive[unseen], rows.weight[unseen])
         return self
 
-    def _split(self, rows: _Rows, used: Bools, seed: int) -> tuple[Bools, Ints]:
+    def _split(self, rows: _LabelledRows, used: Bools, seed: int) -> tuple[Bools, Ints]:
         """Rows to learn from, and the numbers of those to measure conditions on."""
         rarest = min(rows.positive[used].sum(), (~rows.positive[used]).sum())
         if self.measure_size is None or rarest < _FEWEST_TO_MEASURE:
@@ -312,7 +312,7 @@ class ConditionClassifier(RareClassifier):
                     return used, np.empty(0, dtype=np.intp)
         return learned, unseen
 
-    def _parts(self, rows: _Rows, learned: Bools, seed: int) -> list[Any]:
+    def _parts(self, rows: _LabelledRows, learned: Bools, seed: int) -> list[Any]:
         """Pairs of rows to make lists from and rows to judge them by."""
         positive = rows.positive[learned]
         if self.threshold != "auto" and min(positive.sum(), (~positive).sum()) < 2:
@@ -325,12 +325,14 @@ class ConditionClassifier(RareClassifier):
                 break
         return parts
 
-    def _folds(self, rows: _Rows, used: Bools, cv: Any, seed: int) -> Any:
+    def _folds(self, rows: _LabelledRows, used: Bools, cv: Any, seed: int) -> Any:
         labels = rows.positive[used].astype(int)
         groups = None if rows.groups is None else rows.groups[used]
         return folds_of_used(rows.X[used], labels, cv, used, groups=groups, random_state=seed)
 
-    def _choose(self, rows: _Rows, parts: list[Any], seed: int, step: Callable[[], None]) -> int:
+    def _choose(
+        self, rows: _LabelledRows, parts: list[Any], seed: int, step: Callable[[], None]
+    ) -> int:
         """How long the list is to be; threshold and probabilities by the lists of that length."""
         sizes = sizes_to_try(self.max_conditions)
         self.sizes_, self.values_, self.ensemble_value_ = np.array(sizes), np.empty(0), np.nan
@@ -357,19 +359,19 @@ class ConditionClassifier(RareClassifier):
         return sizes[chosen]
 
     def _try(
-        self, rows: _Rows, held_out: Floats, sizes: list[int], seed: int
+        self, rows: _LabelledRows, held_out: Floats, sizes: list[int], seed: int
     ) -> tuple[Floats, list[Floats]]:
         """Scores of held-out rows by the ensemble, and by a list of each length."""
         ensemble = self._ensemble(rows, seed)
         found = self._conditions(ensemble, rows)
-        tests = Branches.of(found.branches)
+        tests = BranchArrays.of(found.branches)
         there = tests.matrix(with_combinations(held_out, found.combinations), self.n_jobs)
         scales = eliminations(found.held, rows.positive, rows.weight, self._boosting(), sizes)
         scores = [scale.score(there) for scale in scales]
         label = self.pos_label_ if self._is_fitted() else 1
         return ensemble_scores(ensemble, held_out, label), scores
 
-    def _keep(self, rows: _Rows, size: int, seed: int) -> None:
+    def _keep(self, rows: _LabelledRows, size: int, seed: int) -> None:
         """Make the list of that length from all rows that are learned from."""
         found = self._conditions(self._ensemble(rows, seed), rows)
         sizes = [s for s in sizes_to_try(self.max_conditions) if s >= size]
@@ -391,19 +393,19 @@ class ConditionClassifier(RareClassifier):
         )
         weights = np.array([weight for weight, _ in kept])
         start = round(start, _DECIMALS)
-        self._listed = Listed(start, weights, Branches.of(branches), combinations)
+        self._listed = ConditionList(start, weights, BranchArrays.of(branches), combinations)
 
     def _is_fitted(self) -> bool:
         """Whether the estimator is taken as it is."""
         return self.prefit or isinstance(self.estimator, FrozenEstimator)
 
-    def _ensemble(self, rows: _Rows, seed: int) -> Any:
+    def _ensemble(self, rows: _LabelledRows, seed: int) -> Any:
         if self._is_fitted():
             return self.estimator
         names, threads = self._feature_names(), effective_n_jobs(self.n_jobs)
         return fit_ensemble(self.estimator, *rows, names, self._is_level, seed, threads)
 
-    def _conditions(self, ensemble: Any, rows: _Rows) -> _Conditions:
+    def _conditions(self, ensemble: Any, rows: _LabelledRows) -> _EnsembleConditions:
         """The different conditions of an ensemble."""
         broken = break_up(ensemble)
         X = with_combinations(rows.X, broken.combinations)
@@ -413,14 +415,14 @@ class ConditionClassifier(RareClassifier):
             best = np.argsort(-gains, kind="stable")[: _WITH_PARTS * self.max_conditions]
             whole = [branches[c] for c in best if gains[c] > 0]
             branches, held = different(with_parts(whole), X, self.n_jobs)
-        return _Conditions(branches, broken.combinations, held)
+        return _EnsembleConditions(branches, broken.combinations, held)
 
     def _boosting(self) -> Boosting:
         return Boosting(
             self.n_estimators, self.learning_rate, self.reg_lambda, self.negative_weights
         )
 
-    def _worth(self, score: Floats, rows: _Rows) -> float:
+    def _worth(self, score: Floats, rows: _LabelledRows) -> float:
         """What a ranking of held-out rows is worth."""
         if not rows.positive.any():
             raise ValueError("No positive was held out, so nothing can be tuned: give other folds.")

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rarefind.rules.branches import (
     Branch,
-    Broken,
+    BranchList,
     Split,
     Test,
     below_in_32_bits,
@@ -23,13 +23,13 @@ from rarefind.rules.branches import (
 )
 
 
-def break_up(ensemble: Any) -> Broken:
+def break_up(ensemble: Any) -> BranchList:
     """All branches of a fitted ensemble of trees, in the columns it was fitted to."""
     ensemble = unfrozen(ensemble)
     if hasattr(ensemble, "fit"):
         check_is_fitted(ensemble)
     if hasattr(ensemble, "_branches"):  # rarefind's own
-        broken: Broken = ensemble._branches()
+        broken: BranchList = ensemble._branches()
         return broken
     if isinstance(ensemble, xgboost.XGBModel):
         if not np.isnan(ensemble.missing):
@@ -39,13 +39,13 @@ def break_up(ensemble: Any) -> Broken:
             )
         ensemble = ensemble.get_booster()
     if isinstance(ensemble, xgboost.Booster):
-        return Broken(_of_xgboost(ensemble), [])
+        return BranchList(_of_xgboost(ensemble), [])
     booster = getattr(ensemble, "booster_", ensemble)
     if hasattr(booster, "dump_model"):
-        return Broken(_of_lightgbm(booster), [])
+        return BranchList(_of_lightgbm(booster), [])
     trees = _sklearn_trees(ensemble)
     if trees:
-        return Broken([branch for tree in trees for branch in _of_sklearn(*tree)], [])
+        return BranchList([branch for tree in trees for branch in _of_sklearn(*tree)], [])
     kind = type(ensemble.steps[-1][1] if isinstance(ensemble, Pipeline) else ensemble).__name__
     raise ValueError(
         f"{kind} cannot be broken into conditions: known are XGBoost, LightGBM, scikit-learn's "

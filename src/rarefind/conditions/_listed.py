@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 from rarefind._core.kernels import kernel
 from rarefind._core.saved import saved
 from rarefind._core.types import Array, Floats
-from rarefind.conditions._matrix import Branches, with_combinations
+from rarefind.conditions._matrix import BranchArrays, with_combinations
 from rarefind.conditions.words import branch_node
 from rarefind.rules import Rule, RuleError, RuleSet
 from rarefind.rules.branches import Branch, Combination, Test
@@ -23,12 +23,12 @@ _LARGEST = 1e300
 
 
 @saved("condition-list")
-class Listed(NamedTuple):
+class ConditionList(NamedTuple):
     """A score that starts somewhere, to which every condition that holds adds its weight."""
 
     start: float
     weights: Floats
-    tests: Branches
+    tests: BranchArrays
     combinations: list[Combination]
 
     def score(self, X: Floats, n_jobs: int | None = None) -> Floats:
@@ -76,7 +76,9 @@ def only_used(
     return renamed, [combinations[j - n_features] for j in asked]
 
 
-def as_text(listed: Listed, names: Sequence[str], notes: Sequence[str], threshold: float) -> str:
+def as_text(
+    listed: ConditionList, names: Sequence[str], notes: Sequence[str], threshold: float
+) -> str:
     """The list for a person: a line a condition, with what is known of it."""
     lines = [f"score = {listed.start!r}"]
     for rule, weight, note in zip(listed.rules(names), listed.weights.tolist(), notes, strict=True):
@@ -85,7 +87,9 @@ def as_text(listed: Listed, names: Sequence[str], notes: Sequence[str], threshol
     return "\n".join([*lines, f"alert from {threshold!r} on"])
 
 
-def as_sql(listed: Listed, names: Sequence[str], dialect: str, table: str, output: str) -> str:
+def as_sql(
+    listed: ConditionList, names: Sequence[str], dialect: str, table: str, output: str
+) -> str:
     """A query that gives each row of a table its score."""
     check_dialect(dialect)
     terms = [sql_number(listed.start, dialect)]
@@ -100,7 +104,7 @@ def as_sql(listed: Listed, names: Sequence[str], dialect: str, table: str, outpu
     )
 
 
-def as_json(listed: Listed, names: Sequence[str]) -> list[dict[str, Any]]:
+def as_json(listed: ConditionList, names: Sequence[str]) -> list[dict[str, Any]]:
     """The conditions as plain data: the text to be read, and the tests it is made of."""
     return [
         {
@@ -117,7 +121,7 @@ def as_json(listed: Listed, names: Sequence[str]) -> list[dict[str, Any]]:
     ]
 
 
-def from_json(start: Any, conditions: Any, names: Sequence[str]) -> Listed:
+def from_json(start: Any, conditions: Any, names: Sequence[str]) -> ConditionList:
     """The list that :func:`as_json` wrote; what is not as it writes it is refused."""
     place = {name: j for j, name in enumerate(names)}
     if len(place) != len(names):
@@ -135,7 +139,7 @@ def from_json(start: Any, conditions: Any, names: Sequence[str]) -> Listed:
             raise ValueError("a condition asks for nothing")
         branches.append(branch)
     weights = np.array([finite(condition["weight"]) for condition in conditions])
-    listed = Listed(finite(start), weights, Branches.of(branches), combinations)
+    listed = ConditionList(finite(start), weights, BranchArrays.of(branches), combinations)
     for condition, rule in zip(conditions, listed.rules(names), strict=True):
         if condition["rule"] != rule.text:
             raise ValueError(f"the rule {condition['rule']!r} is not what its tests say")

@@ -12,7 +12,7 @@ from scipy.sparse import csc_matrix, csr_matrix
 
 from rarefind._core.kernels import kernel
 from rarefind._core.types import Array, Bools, Floats, Ints
-from rarefind.conditions._matrix import Branches
+from rarefind.conditions._matrix import BranchArrays
 from rarefind.rules.branches import Branch
 
 # A split that gains less is none, as in XGBoost.
@@ -146,7 +146,7 @@ def different(
     Those that hold for all rows, or for none, are left out.
     """
     branches = list({frozenset(branch.items()): branch for branch in branches}.values())
-    by_column = Branches.of(branches).matrix(X, n_jobs).tocsc()
+    by_column = BranchArrays.of(branches).matrix(X, n_jobs).tocsc()
     by_column.sort_indices()
     seen: dict[bytes, int] = {}
     for c in sorted(range(len(branches)), key=lambda c: len(branches[c])):

@@ -14,7 +14,7 @@ from rarefind._core.types import Bools, Floats, Ints
 from rarefind.metrics import CountMetric
 from rarefind.neighbors._classifier import THRESHOLDS
 from rarefind.neighbors._reasons import conditions
-from rarefind.neighbors.ellipsoids import Ellipsoid, TrainingRows
+from rarefind.neighbors.ellipsoids import Ellipsoid, EllipsoidRows
 from rarefind.rules import Reason, Similar
 from rarefind.selection import best_threshold
 from rarefind.selection.thresholds import bounds_at, evaluate
@@ -22,7 +22,7 @@ from rarefind.selection.thresholds import bounds_at, evaluate
 _NEGATIVES_COMPARED = 3
 
 
-class Scored(NamedTuple):
+class EllipsoidScores(NamedTuple):
     """Scores of queries in several layers of ellipsoids."""
 
     score: Floats  # (layers, queries)
@@ -38,14 +38,14 @@ def in_threads(task: Callable[[int], None], places: Ints, n_jobs: int | None) ->
 
 
 def score_rows(
-    rows: TrainingRows,
+    rows: EllipsoidRows,
     ellipsoids_of: Callable[[int], Iterable[Ellipsoid]],
     layers: int,
     queries: Floats,
     *,
     union: bool,
     n_jobs: int | None,
-) -> Scored:
+) -> EllipsoidScores:
     """Score queries by the ellipsoid of their nearest positive, or by the best of all.
 
     ``ellipsoids_of`` gives the ellipsoids of the j-th positive, one a layer; it is asked once for
@@ -79,7 +79,7 @@ def score_rows(
         in_threads(best_of_all, np.arange(rows.positives.size), n_jobs)
     else:
         in_threads(nearest_only, np.flatnonzero(ends > starts), n_jobs)
-    return Scored(score, nearest, deciding)
+    return EllipsoidScores(score, nearest, deciding)
 
 
 class Layers(NamedTuple):
@@ -95,7 +95,7 @@ class Layers(NamedTuple):
             raise ValueError("No positive was held out, so nothing can be tuned: give other folds.")
 
 
-class Choice(NamedTuple):
+class LayerChoice(NamedTuple):
     """Which layer each positive takes."""
 
     layer: Ints  # (positives,)
@@ -104,7 +104,7 @@ class Choice(NamedTuple):
 
 def choose_layers(
     held: Layers, positives: Ints, metric: CountMetric, fixed: float | None, *, local: bool
-) -> Choice:
+) -> LayerChoice:
     """The best layer for all positives, or for each on the held-out rows nearest to it.
 
     A positive that no held-out positive falls to takes the layer of all.
@@ -131,14 +131,14 @@ def choose_layers(
             # Among layers that are worth the same here, the one that is worth most everywhere.
             layer[j] = np.lexsort((values, here))[-1] if here[best] < here.max() else best
             own[j] = True
-    return Choice(layer, own)
+    return LayerChoice(layer, own)
 
 
 def explain_inside(
     X: Floats,
-    rows: TrainingRows,
+    rows: EllipsoidRows,
     ellipsoids: Sequence[Ellipsoid],
-    scored: Scored,
+    scored: EllipsoidScores,
     ranks: Sequence[float | None],
     names: Sequence[str],
 ) -> list[Reason]:

@@ -218,7 +218,7 @@ class IMLClassifier(SurroundingsClassifier):
         X, *points = map(np.ascontiguousarray, (X, *(s.search.points for s in sets)))
         jobs = effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs)
         jobs = min(jobs, max(1, len(X) // _ROWS_A_PROCESS))
-        rounds = _Rounds(self._learner(), self._asked()[0], self.matching, self.max_rounds)
+        rounds = _SelectionRounds(self._learner(), self._asked()[0], self.matching, self.max_rounds)
         parts = np.array_split(np.arange(len(X)), 1 if jobs == 1 else 4 * jobs)
         done = Parallel(n_jobs=jobs)(
             delayed(_settle)(rounds, X[part], [f[part] for f in first], points) for part in parts
@@ -251,7 +251,7 @@ class _Space(NamedTuple):
     distances: list[Floats]  # filled up with inf where a class has fewer rows than wanted
 
 
-class _Rounds(NamedTuple):
+class _SelectionRounds(NamedTuple):
     """How selections are repeated."""
 
     learner: _Learner
@@ -289,7 +289,9 @@ class _Rounds(NamedTuple):
         return self.learner.learn(np.concatenate(parts), codes)
 
 
-def _settle(rounds: _Rounds, X: Floats, first: list[Ints], points: list[Floats]) -> list[_Space]:
+def _settle(
+    rounds: _SelectionRounds, X: Floats, first: list[Ints], points: list[Floats]
+) -> list[_Space]:
     learned: dict[bytes, Floats] = {}
     # On so few rows threads cost more than they give, and could change the last digits.
     with threads_limited(1):

@@ -16,7 +16,7 @@ from rarefind._core.types import ArrayLike, Floats, Ints, Label, Table
 from rarefind.neighbors._classifier import NeighbourClassifier
 from rarefind.neighbors._held_out import PointSet
 from rarefind.neighbors._ratio import voters
-from rarefind.neighbors._regions import HeldOut, LocalScales, Regions, best_gamma
+from rarefind.neighbors._regions import HeldOutRatios, LocalScales, Regions, best_gamma
 from rarefind.search import DISTANCES
 
 
@@ -195,7 +195,7 @@ class LocalGammaKNNClassifier(NeighbourClassifier):
         findable = np.isfinite(pair.positive()[positive])
         self._check_findable(findable, "give GammaKNNClassifier a gamma")
         group = None if groups is None else np.asarray(groups)[rows]
-        held_out = HeldOut(X[rows], pair.score(), positive, weight, group)
+        held_out = HeldOutRatios(X[rows], pair.score(), positive, weight, group)
         self.global_gamma_ = best_gamma(held_out, metric)
         local = LocalScales(
             metric,

@@ -23,8 +23,8 @@ from rarefind.base import RareClassifier
 from rarefind.metrics import CountMetric
 from rarefind.neighbors._classifier import THRESHOLDS
 from rarefind.neighbors._covering import (
+    EllipsoidScores,
     Layers,
-    Scored,
     choose_layers,
     explain_inside,
     in_threads,
@@ -33,8 +33,8 @@ from rarefind.neighbors._covering import (
 from rarefind.neighbors._stability import EllipsoidBounds, stability_bounds
 from rarefind.neighbors.ellipsoids import (
     Ellipsoid,
+    EllipsoidRows,
     Setting,
-    TrainingRows,
     excluding_ellipsoids,
 )
 from rarefind.rules import Reason
@@ -289,7 +289,7 @@ class ME2Classifier(RareClassifier):
         names, ranks = self._feature_names(), self._ranks(scored.score[0])
         return explain_inside(X, self._rows, self.ellipsoids_, scored, ranks, names)
 
-    def _score(self, X: Floats, n_jobs: int | None) -> Scored:
+    def _score(self, X: Floats, n_jobs: int | None) -> EllipsoidScores:
         # Kernels are compiled for one kind of array.
         return score_rows(
             self._rows,
@@ -331,7 +331,7 @@ class ME2Classifier(RareClassifier):
         for train, test in pairs:
             rows = _training_rows(X, positive, train)
 
-            def solved(j: int, rows: TrainingRows = rows) -> Iterator[Ellipsoid]:
+            def solved(j: int, rows: EllipsoidRows = rows) -> Iterator[Ellipsoid]:
                 check_time_left(end)
                 row = int(rows.positives[j])
                 return excluding_ellipsoids(rows, row, settings_of(row), self.tol, self.max_iter)
@@ -408,7 +408,7 @@ class ME2Classifier(RareClassifier):
             )
 
 
-def _training_rows(X: Array, positive: Bools, rows: Ints) -> TrainingRows:
+def _training_rows(X: Array, positive: Bools, rows: Ints) -> EllipsoidRows:
     """Put the rows in order, so that ties do not depend on how a splitter lists them."""
     rows = np.sort(rows)
-    return TrainingRows(X, rows[positive[rows]], rows[~positive[rows]])
+    return EllipsoidRows(X, rows[positive[rows]], rows[~positive[rows]])

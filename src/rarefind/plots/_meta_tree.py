@@ -11,7 +11,7 @@ from rarefind.metrics.scorers import deciding_estimator
 from rarefind.plots._rows import name_of
 from rarefind.plots.axes import SMALL, axes_or_new, figure_of
 from rarefind.trees.graph import MetaTree
-from rarefind.trees.layout import FONT, LINE, Box, Layout, Line, lay_out
+from rarefind.trees.layout import FONT, LINE, Box, Line, TreeLayout, lay_out
 from rarefind.trees.svg import ARROW, COLOURS, DASH, FRAME, INK, START, box_colour
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class MetaTreeDisplay:
 
     Parameters
     ----------
-    layout : Layout
+    layout : TreeLayout
         Where everything is drawn.
     name : str, default=None
         What the title calls the model.
@@ -77,7 +77,7 @@ class MetaTreeDisplay:
     lines_: list[PathPatch]
     texts_: list[Text]
 
-    def __init__(self, *, layout: Layout, name: str | None = None) -> None:
+    def __init__(self, *, layout: TreeLayout, name: str | None = None) -> None:
         self.layout = layout
         self.name = name
 

@@ -75,7 +75,7 @@ class Combination(NamedTuple):
     fills: tuple[float, ...]  # NaN where a hole makes the sum a hole
 
 
-class Broken(NamedTuple):
+class BranchList(NamedTuple):
     """The branches of an ensemble. Columns beyond those of the table are the combinations."""
 
     branches: list[Branch]

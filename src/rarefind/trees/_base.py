@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from rarefind._core.checks import level_columns, training_weights
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Label, Table
 from rarefind.base import RareClassifier
-from rarefind.rules.branches import Broken
+from rarefind.rules.branches import BranchList
 from rarefind.selection.calibration import SHARE
 from rarefind.trees._branches import meta_tree_branches
 from rarefind.trees._ranker import Ranker
@@ -101,10 +101,10 @@ class TreeClassifier(RareClassifier):
     def _rankers(self) -> list[Ranker]:
         """All trees that rank."""
 
-    def _branches(self) -> Broken:
+    def _branches(self) -> BranchList:
         """Every way to a leaf of every tree, as tests on columns."""
         trees = [ranker.tree for ranker in self._rankers()]
-        return Broken([branch for tree in trees for branch in meta_tree_branches(tree)], [])
+        return BranchList([branch for tree in trees for branch in meta_tree_branches(tree)], [])
 
     def _check_state(self) -> None:
         """Refuse what a file holds that no fit would make."""

@@ -18,11 +18,11 @@ from rarefind.rules import Reason
 from rarefind.selection.cross_validation import folds_of_used
 from rarefind.trees._base import Start, TreeClassifier
 from rarefind.trees._borders import band_widths
-from rarefind.trees._columns import Columns
+from rarefind.trees._columns import TreeColumns
 from rarefind.trees._graphviz import to_graphviz
 from rarefind.trees._meta import Plan, grow_meta_tree
 from rarefind.trees._paths import LeafRule, explain_path, leaf_ranks, to_conditions
-from rarefind.trees._prune import HeldOut, Shape, mean_of_folds
+from rarefind.trees._prune import HeldOutRanking, Pruning, mean_of_folds
 from rarefind.trees._ranker import Ranker, shape_priorities
 from rarefind.trees._sql import to_sql
 from rarefind.trees._text import export_text
@@ -34,13 +34,13 @@ INNER_DEPTHS = (1, 2, 4)
 MAX_INNER = 20
 
 
-class _Fold(NamedTuple):
+class _FoldTree(NamedTuple):
     """A tree that has not seen the rows held out."""
 
     tree: MetaTree
     width: Floats
     held: Ints
-    ranked: list[HeldOut]  # for each shape
+    ranked: list[HeldOutRanking]  # for each shape
     values: Floats  # what these rankings are worth
 
 
@@ -129,23 +129,23 @@ class MetaTreeClassifier(TreeClassifier):
             start.rows.X, labels, self.cv, start.used, groups=start.groups, random_state=seed
         )
 
-    def _shapes(self) -> list[Shape]:
+    def _shapes(self) -> list[Pruning]:
         depths = range(self.outer_depth + 1) if self.prune else [self.outer_depth]
-        return [Shape(depth, m) for depth in depths for m in self._smoothings()]
+        return [Pruning(depth, m) for depth in depths for m in self._smoothings()]
 
     def _grow_folds(
         self,
         start: Start,
-        columns: Columns,
+        columns: TreeColumns,
         plans: list[Plan],
-        shapes: list[Shape],
+        shapes: list[Pruning],
         pairs: list[tuple[Ints, Ints]],
         seed: int,
         step: Callable[[], None],
-    ) -> list[list[_Fold]]:
+    ) -> list[list[_FoldTree]]:
         """The trees of all folds, for each plan."""
 
-        def grow_fold(train: Ints, held: Ints) -> list[_Fold]:
+        def grow_fold(train: Ints, held: Ints) -> list[_FoldTree]:
             train = np.sort(train)
             part = start.rows.part(columns, train)
             positive, weight = start.rows.is_positive[train], start.rows.weight[train]
@@ -163,7 +163,7 @@ class MetaTreeClassifier(TreeClassifier):
         )
         return [[fold[i] for fold in grown] for i in range(len(plans))]
 
-    def _choose(self, trees: list[list[_Fold]], shapes: list[Shape]) -> tuple[int, Shape]:
+    def _choose(self, trees: list[list[_FoldTree]], shapes: list[Pruning]) -> tuple[int, Pruning]:
         """The plan, and the shape, that rank held-out rows best: the first of equal ones."""
         self.held_out_value_ = np.nan
         if not trees[0]:
@@ -176,23 +176,23 @@ class MetaTreeClassifier(TreeClassifier):
         return plan, shapes[shape]
 
     def _judge(
-        self, start: Start, tree: MetaTree, width: Floats, held: Ints, shapes: list[Shape]
-    ) -> _Fold:
+        self, start: Start, tree: MetaTree, width: Floats, held: Ints, shapes: list[Pruning]
+    ) -> _FoldTree:
         """See what a tree makes, in every shape, of the rows held out."""
         weight, positive = start.own_weight[held], start.rows.is_positive[held]
         ranked, values = [], []
         for score in shape_priorities(tree, shapes, self._scores, width, start.rows.X[held]):
-            whole = HeldOut.of(score, weight, positive)
+            whole = HeldOutRanking.of(score, weight, positive)
             ranked.append(whole.thinned())
             values.append(self._worth(whole, ranked[-1]))
-        return _Fold(tree, width, held, ranked, np.array(values))
+        return _FoldTree(tree, width, held, ranked, np.array(values))
 
-    def _worth(self, whole: HeldOut, thinned: HeldOut) -> float:
+    def _worth(self, whole: HeldOutRanking, thinned: HeldOutRanking) -> float:
         """What a ranking is worth; a budget is judged as ``refit_budget`` will judge others."""
         return whole.worth(self._target) if self._share is None else thinned.around(self._share)
 
     def _held_out_scores(
-        self, start: Start, trees: list[_Fold], shape: Shape
+        self, start: Start, trees: list[_FoldTree], shape: Pruning
     ) -> tuple[Floats, Bools, Floats]:
         scores = [
             Ranker.of(fold.tree, shape, self._scores, fold.width).priority(start.rows.X[fold.held])
@@ -214,7 +214,7 @@ class MetaTreeClassifier(TreeClassifier):
     def _bands(self, tree: MetaTree, X: Floats, weight: Floats) -> Floats:
         return band_widths(tree, X, weight) if self.ties == "border" else np.empty(0)
 
-    def _take_shape(self, shape: Shape) -> None:
+    def _take_shape(self, shape: Pruning) -> None:
         """Use the grown tree in this shape."""
         self._ranker = Ranker.of(self._grown, shape, self._scores, self._width)
         self.outer_depth_, self.smoothing_ = shape
@@ -335,5 +335,5 @@ class MetaTreeClassifier(TreeClassifier):
         return self.tree_, self.leaf_scores_, self._feature_names()
 
 
-def _precision(held_out: list[HeldOut], share: float) -> float:
+def _precision(held_out: list[HeldOutRanking], share: float) -> float:
     return float(np.mean([fold.precision(share) for fold in held_out]))

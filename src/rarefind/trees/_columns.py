@@ -15,7 +15,7 @@ from rarefind.data.bins import find_code
 EXACT_ROWS = 50_000
 
 
-class Columns(NamedTuple):
+class TreeColumns(NamedTuple):
     """Codes of the values of each column, rising with them; a hole has the code after the last.
 
     A column of numbers has a code for each different value, with the rows in its order, or a code
@@ -40,7 +40,7 @@ class Columns(NamedTuple):
             return np.inf  # all numbers on one side, holes on the other
         return shortest_between(self.greatest[column][low], self.least[column][high])
 
-    def take(self, rows: Ints) -> Columns:
+    def take(self, rows: Ints) -> TreeColumns:
         """Only these rows, which rise; codes without rows stay."""
         place = np.full(self.codes.shape[1], -1, dtype=np.int32)
         place[rows] = np.arange(rows.size, dtype=np.int32)
@@ -53,7 +53,7 @@ class Columns(NamedTuple):
 
 def read_columns(
     X: Floats, positive: Bools, is_set: Bools, splitter: str, max_bins: int
-) -> Columns:
+) -> TreeColumns:
     """Code the columns: every different value, or bins that see the positives."""
     exact = splitter == "exact" or (splitter == "auto" and len(X) <= EXACT_ROWS)
     d, n = X.shape[1], len(X)
@@ -74,7 +74,7 @@ def read_columns(
         for j, cuts in zip(binned, binner.cuts_, strict=True):
             least[j], greatest[j] = _bin(np.ascontiguousarray(X[:, j]), cuts, codes[j])
     n_codes = np.array([values.size for values in least], dtype=np.int32)
-    return Columns(codes, order, n_codes, is_set, least, greatest)
+    return TreeColumns(codes, order, n_codes, is_set, least, greatest)
 
 
 def level_codes(column: Floats, levels: Floats) -> Floats:

@@ -19,11 +19,11 @@ from rarefind.rules import Reason
 from rarefind.trees._base import Start, TreeClassifier
 from rarefind.trees._borders import band_widths
 from rarefind.trees._classifier import MAX_INNER
-from rarefind.trees._columns import Columns
+from rarefind.trees._columns import TreeColumns
 from rarefind.trees._criteria import CRITERIA
 from rarefind.trees._forest_reasons import explain_by_trees
 from rarefind.trees._meta import Plan, grow_meta_tree
-from rarefind.trees._prune import Shape
+from rarefind.trees._prune import Pruning
 from rarefind.trees._ranker import Ranker
 
 
@@ -226,7 +226,7 @@ class MetaAPForestClassifier(TreeClassifier):
         self._judge(start, times > 0)
         return self
 
-    def _grow(self, start: Start, columns: Columns, plan: Plan, seed: int) -> _Bagged:
+    def _grow(self, start: Start, columns: TreeColumns, plan: Plan, seed: int) -> _Bagged:
         rows, rng = start.rows, np.random.RandomState(seed)
         times = bootstrap(rows.is_positive, start.groups, rng)
         drawn, left_out = np.flatnonzero(times), np.flatnonzero(times == 0)
@@ -234,7 +234,7 @@ class MetaAPForestClassifier(TreeClassifier):
         tree = grow_meta_tree(columns.take(drawn), rows.is_positive[drawn], weight, plan, seed)
         border = self.ties == "border"
         width = band_widths(tree, rows.X[drawn], weight) if border else np.empty(0)
-        shape = Shape(self.outer_depth, float(self.smoothing))
+        shape = Pruning(self.outer_depth, float(self.smoothing))
         ranker = Ranker.of(tree, shape, "precision", width)
         return _Bagged(ranker, left_out, ranker.blended(rows.X[left_out]))
 

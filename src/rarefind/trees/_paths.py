@@ -44,7 +44,7 @@ def plain(value: float) -> str:
 
 
 @dataclass(frozen=True)
-class _Known:
+class _PathValues:
     """What a path says about one feature: a value with ``low < x <= high``, one of the levels."""
 
     missing: bool
@@ -74,7 +74,7 @@ class _Known:
         """Whether fewer levels are impossible than possible."""
         return self.levels is not None and bool(2 * self.levels.sum() > self.levels.size)
 
-    def after(self, tree: MetaTree, number: int, holds: bool) -> _Known:
+    def after(self, tree: MetaTree, number: int, holds: bool) -> _PathValues:
         """What is known when a condition held, or did not."""
         conditions = tree.conditions
         missing = self.missing and bool(conditions.missing_left[number]) == holds
@@ -89,12 +89,12 @@ class _Known:
         return replace(self, missing=missing, low=max(self.low, threshold))
 
 
-def _unknown(tree: MetaTree, feature: int, missing: bool) -> _Known:
+def _unknown(tree: MetaTree, feature: int, missing: bool) -> _PathValues:
     """What is known of a feature before any condition."""
     levels = tree.levels.get(feature)
     if levels is None:
-        return _Known(missing)
-    return _Known(missing, levels=np.ones(levels.size, dtype=bool), new=True)
+        return _PathValues(missing)
+    return _PathValues(missing, levels=np.ones(levels.size, dtype=bool), new=True)
 
 
 def step(tree: MetaTree, number: int, holds: bool) -> int:
@@ -145,7 +145,7 @@ def all_paths(tree: MetaTree, most: int = 10_000, holes: Bools | None = None) ->
         In order: where a condition holds comes before where it does not.
     """
     paths: list[Path] = []
-    stack: list[tuple[int, Path, dict[int, _Known]]] = [(int(tree.nodes.root[0]), [], {})]
+    stack: list[tuple[int, Path, dict[int, _PathValues]]] = [(int(tree.nodes.root[0]), [], {})]
     while stack:
         at, path, known = stack.pop()
         if at < 0:
@@ -224,7 +224,7 @@ def merged(
         ``"new"`` or ``"present"``. A new level is present and ``not in`` every set; where it goes
         with those ``in`` a set or with ``"missing"``, `` or new`` comes last in the op.
     """
-    known: dict[int, _Known] = {}
+    known: dict[int, _PathValues] = {}
     share: dict[int, float] = {}
     for place, (number, holds) in enumerate(path):
         feature = int(tree.conditions.feature[number])
@@ -246,7 +246,7 @@ def merged(
     return found
 
 
-def _of_row(name: str, known: _Known, levels: Floats | None, value: float) -> Condition:
+def _of_row(name: str, known: _PathValues, levels: Floats | None, value: float) -> Condition:
     """What is known of a feature, in words that hold for a row with this value."""
     if np.isnan(value):
         return Condition(name, "=", "missing", f"{name} is missing")
@@ -256,7 +256,7 @@ def _of_row(name: str, known: _Known, levels: Floats | None, value: float) -> Co
     return _condition(name, replace(known, missing=False, new=known.most_levels), levels)
 
 
-def _condition(name: str, known: _Known, levels: Floats | None) -> Condition:
+def _condition(name: str, known: _PathValues, levels: Floats | None) -> Condition:
     """What is known of a feature."""
     if not known.value:
         what = "missing" if known.missing else "new"

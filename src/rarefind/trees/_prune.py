@@ -20,7 +20,7 @@ _PLACES = 512
 _AROUND = np.geomspace(0.5, 2.0, 5)
 
 
-class Shape(NamedTuple):
+class Pruning(NamedTuple):
     """How a grown tree is used: how many outer levels of it, and how its scores are smoothed."""
 
     depth: int
@@ -28,7 +28,7 @@ class Shape(NamedTuple):
 
 
 @saved("meta-tree-held-out")
-class HeldOut(NamedTuple):
+class HeldOutRanking(NamedTuple):
     """Held-out rows as a tree ranks them: scores going down the list, and running sums there."""
 
     score: Floats
@@ -36,14 +36,14 @@ class HeldOut(NamedTuple):
     positive: Floats
 
     @classmethod
-    def of(cls, score: Floats, weight: Floats, is_positive: Bools) -> HeldOut:
+    def of(cls, score: Floats, weight: Floats, is_positive: Bools) -> HeldOutRanking:
         """Go down the list."""
         return cls(*cumulate(score, weight, weight * is_positive))
 
-    def thinned(self) -> HeldOut:
+    def thinned(self) -> HeldOutRanking:
         """The first places, and ever fewer further down: enough for any budget and threshold."""
         kept = _places(self.score.size)
-        return HeldOut(self.score[kept], self.weight[kept], self.positive[kept])
+        return HeldOutRanking(self.score[kept], self.weight[kept], self.positive[kept])
 
     def worth(self, target: str) -> float:
         """Average precision or ``"roc_auc"``, ties in expectation; NaN for one class."""
@@ -91,7 +91,7 @@ def leaves_at(nodes: OuterNodes, depth: int) -> Bools:
     return np.asarray((nodes.depth == depth) | ((nodes.root < 0) & (nodes.depth < depth)))
 
 
-def node_scores(nodes: OuterNodes, shape: Shape, scores: str) -> Floats:
+def node_scores(nodes: OuterNodes, shape: Pruning, scores: str) -> Floats:
     """Score of each outer node: its smoothed precision, or its position from left to right."""
     if scores == "precision":
         return smoothed(nodes.parent, nodes.sums, shape.smoothing)

@@ -10,7 +10,7 @@ import numpy as np
 from rarefind._core.saved import saved
 from rarefind._core.types import Bools, Floats, Ints
 from rarefind.trees._borders import blended
-from rarefind.trees._prune import Shape, leaves_at, node_scores
+from rarefind.trees._prune import Pruning, leaves_at, node_scores
 from rarefind.trees.graph import MetaTree
 
 
@@ -23,7 +23,7 @@ class Ranker(NamedTuple):
     width: Floats  # half the band around each condition's threshold; empty where ties stay
 
     @classmethod
-    def of(cls, grown: MetaTree, shape: Shape, scores: str, width: Floats) -> Ranker:
+    def of(cls, grown: MetaTree, shape: Pruning, scores: str, width: Floats) -> Ranker:
         """Give a grown tree its shape; ``width`` is that of all its conditions, or empty."""
         pruned = grown.pruned(grown.nodes.depth < shape.depth)
         score = node_scores(grown.nodes, shape, scores)[pruned.nodes]
@@ -48,7 +48,7 @@ class Ranker(NamedTuple):
 
 
 def shape_priorities(
-    grown: MetaTree, shapes: list[Shape], scores: str, width: Floats, X: Floats
+    grown: MetaTree, shapes: list[Pruning], scores: str, width: Floats, X: Floats
 ) -> Iterator[Floats]:
     """Priorities of the rows by a grown tree in each of several shapes, at little more than one."""
     deepest = grown.apply(X)

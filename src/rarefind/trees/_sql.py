@@ -78,7 +78,7 @@ def to_sql(
     return (_streamed if dialect == "duckdb" else _correlated)(steps, last, rows, priority)
 
 
-class _Step(NamedTuple):
+class _QueryStep(NamedTuple):
     """A step of the query, from one row to one row of further columns."""
 
     new: dict[str, str]  # the columns that it adds, and how they are computed
@@ -86,7 +86,7 @@ class _Step(NamedTuple):
     fenced: bool = False  # not to be put into the next step, where its columns are used often
 
 
-def _correlated(steps: list[_Step], last: str, rows: str, priority: str) -> str:
+def _correlated(steps: list[_QueryStep], last: str, rows: str, priority: str) -> str:
     """The steps within a subquery a row, so that their columns are none of the table's."""
     lines, kept = ["SELECT t.*, ("], list[str]()
     for number, move in enumerate(steps):
@@ -108,7 +108,7 @@ def _correlated(steps: list[_Step], last: str, rows: str, priority: str) -> str:
     return "\n".join([*lines, f") AS {priority}", f"FROM {rows} AS t"])
 
 
-def _streamed(steps: list[_Step], last: str, rows: str, priority: str) -> str:
+def _streamed(steps: list[_QueryStep], last: str, rows: str, priority: str) -> str:
     """The steps over the whole table; DuckDB can leave out their columns at the end."""
     # No step may have the name of the table.
     name = "rarefind_step_" if rows.casefold().startswith('"step_') else "step_"
@@ -156,13 +156,13 @@ class _Writer:
         """The name of a column of the query's own."""
         return f"rarefind_{name}{'' if number is None else f'_{number}'}{self.tail}"
 
-    def moves(self) -> list[_Step]:
+    def moves(self) -> list[_QueryStep]:
         """How each step gets the place of a row from its place in the step before.
 
         A place is the number of an outer node or, within a deep inner tree, that of a condition
         counted on from them.
         """
-        steps: list[_Step] = []
+        steps: list[_QueryStep] = []
         places, indent = [0], self.indent
         while any(self.root(place) >= 0 for place in places):
             reached: set[int] = set()
@@ -175,7 +175,7 @@ class _Writer:
                 text = self.case(f"{self.source}.{self.node}", moves, indent)
             else:
                 text = self.inner(self.root(0), 0, indent, _DEEPEST, reached)
-            steps.append(_Step({self.node: text}, [self.node] if steps else []))
+            steps.append(_QueryStep({self.node: text}, [self.node] if steps else []))
             places = sorted(reached)
         return steps
 
@@ -258,7 +258,7 @@ class _Bands:
                 if to >= 0:
                     self.owner[to], self.depth[to] = self.owner[at], self.depth[at] + 1
 
-    def steps(self) -> list[_Step]:
+    def steps(self) -> list[_QueryStep]:
         """From the place of a row to its leaf's score, those beside it, and how far to go."""
         steps = [*self.shares(), *self.masses(), *self.means(), *self.ways()]
         return [move._replace(fenced=True) for move in steps if move.new]
@@ -267,7 +267,7 @@ class _Bands:
         """A column of the step before."""
         return f"{self.write.source}.{self.write.helper(name, number)}"
 
-    def shares(self) -> Iterator[_Step]:
+    def shares(self) -> Iterator[_QueryStep]:
         """For each outer node, the share of its rows that goes to the first node below.
 
         Deep inner trees are cut; the shares of what is below a cut are columns of a step before.
@@ -276,12 +276,12 @@ class _Bands:
         for batch in self.batches():
             holds = {helper("holds", at): self.holds(at) for at in batch if self.width[at] > 0}
             used = list(holds)
-            yield _Step(holds, [])
+            yield _QueryStep(holds, [])
             for depth in range(max(self.depth[at] for at in batch), -1, -1):
                 if depth % _DEEPEST == 0:
                     cut = [at for at in batch if self.depth[at] == depth]
                     new = {helper("share", at): self.share(at) for at in cut}
-                    yield _Step(new, [] if depth else list(used))
+                    yield _QueryStep(new, [] if depth else list(used))
                     used += new
 
     def batches(self) -> Iterator[list[int]]:
@@ -326,7 +326,7 @@ class _Bands:
             return []
         return [holds if share == self.one else f"{holds} * {share}"]
 
-    def masses(self) -> Iterator[_Step]:
+    def masses(self) -> Iterator[_QueryStep]:
         """The share of the row that reaches each outer node, a level at a step."""
         nodes, helper = self.tree.nodes, self.write.helper
         for depth in range(nodes.depth.max()):
@@ -338,9 +338,9 @@ class _Bands:
                 new[helper("mass", nodes.second[node])] = f"{mass}({self.one} - {share})"
                 used += [helper("share", nodes.root[node])]
                 used += [helper("mass", node)] if depth else []
-            yield _Step(new, used)
+            yield _QueryStep(new, used)
 
-    def means(self) -> Iterator[_Step]:
+    def means(self) -> Iterator[_QueryStep]:
         """The mean score of all leaves by these shares, added up in the order of their numbers."""
         leaves, mean = np.flatnonzero(self.tree.is_leaf).tolist(), self.write.helper("mean")
         for start in range(0, len(leaves), _MOST_TERMS):
@@ -352,19 +352,19 @@ class _Bands:
             ]
             used = [mean] if start else []
             used += [self.write.helper("mass", leaf) for leaf in some]
-            yield _Step({mean: " + ".join(terms)}, used)
+            yield _QueryStep({mean: " + ".join(terms)}, used)
 
-    def ways(self) -> Iterator[_Step]:
+    def ways(self) -> Iterator[_QueryStep]:
         """The score of the row's leaf and those beside it, and how far to go towards them."""
         helper, write = self.write.helper, self.write
         low, high = next_scores(self.score, self.tree.is_leaf)
         beside = {"own": self.score, "low": low, "high": high}
         new = {helper(name): write.by_leaf(of, write.indent + 1) for name, of in beside.items()}
-        yield _Step(new, [write.node])
+        yield _QueryStep(new, [write.node])
         own, mean = self.column("own"), self.column("mean")
         up = self.way(mean, own, f"{self.one} - {own}")
         down = self.way(own, mean, own)
-        yield _Step({helper("up"): up, helper("down"): down}, [helper("mean")])
+        yield _QueryStep({helper("up"): up, helper("down"): down}, [helper("mean")])
 
     def way(self, high: str, low: str, most: str) -> str:
         least = self.write.literal(1e-300)

@@ -17,7 +17,7 @@ from rarefind.trees._columns import level_codes
 
 
 @saved("meta-tree-conditions")
-class Conditions(NamedTuple):
+class TreeConditions(NamedTuple):
     """The inner nodes of all inner trees, an entry each; those of one tree follow each other.
 
     A condition that holds leads to ``left``, else to ``right``: to another condition, or to the
@@ -53,7 +53,7 @@ class MetaTree(NamedTuple):
     hole stays NaN, and goes by ``missing_left``), and L + 1 for a level that is new.
     """
 
-    conditions: Conditions
+    conditions: TreeConditions
     nodes: OuterNodes
     sets: Bools  # (sets, codes): whether a code goes left
     levels: dict[int, Floats]  # the values of the levels, for the columns that hold levels
@@ -104,7 +104,7 @@ class MetaTree(NamedTuple):
         kept = np.flatnonzero(split[_owners(self.nodes.root, self.conditions.feature.size)])
         node, place = _numbers(old, leaf.size), _numbers(kept, self.conditions.feature.size)
 
-        conditions = Conditions._make(column[kept] for column in self.conditions)
+        conditions = TreeConditions._make(column[kept] for column in self.conditions)
         nodes = OuterNodes._make(column[old] for column in self.nodes)
         inside = split[old]
         tree = MetaTree(

@@ -68,7 +68,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Layout:
+class TreeLayout:
     """A drawing: boxes and lines between them, y downwards."""
 
     width: float
@@ -93,7 +93,9 @@ class _Link(NamedTuple):
     holds: bool | None
 
 
-def lay_out(tree: MetaTree, score: Floats, names: list[str], holes: Bools | None = None) -> Layout:
+def lay_out(
+    tree: MetaTree, score: Floats, names: list[str], holes: Bools | None = None
+) -> TreeLayout:
     """Find a place for every condition, leaf and line.
 
     Parameters
@@ -109,7 +111,7 @@ def lay_out(tree: MetaTree, score: Floats, names: list[str], holes: Bools | None
 
     Returns
     -------
-    Layout
+    TreeLayout
         Conditions by their number, then leaves by their rank.
     """
     boxes, ends = boxes_and_ends(tree, score, names, holes)
@@ -366,7 +368,7 @@ def _room(items: list[_Item], row: list[int]) -> Floats:
 
 def _drawn(
     boxes: list[Box], items: list[_Item], links: list[_Link], rows: list[list[int]], x: Floats
-) -> Layout:
+) -> TreeLayout:
     """The boxes and lines in their places."""
     width = np.array([item.width for item in items])
     x = x - (x - width / 2).min() + _MARGIN
@@ -386,7 +388,7 @@ def _drawn(
         ends = (float(leaves_from[number]), top), (float(arrives_at[number]), bottom)
         lines.append(Line(holds, *ends, run, arrives))
     full = float((x + width / 2).max()) + _MARGIN
-    return Layout(full, float(tops[-1] - _LAYER_GAP + _MARGIN), placed, lines)
+    return TreeLayout(full, float(tops[-1] - _LAYER_GAP + _MARGIN), placed, lines)
 
 
 def _edge(
