@@ -260,7 +260,7 @@ def test_an_oblique_boundary_is_found_and_helps():
     held, truth = oblique(4000, seed=1)
     model = quick(40).fit(X, y)
     difference = np.array([1, -1, 0, 0]) / np.sqrt(2)
-    assert np.abs(model._projection.standardised() @ difference).max() > 0.99
+    assert np.abs(model._projection.standardise() @ difference).max() > 0.99
     found = average_precision(truth, model.priority(held))
     plain = quick(40, directions="none").fit(X, y)
     assert found > average_precision(truth, plain.priority(held)) + 0.05
@@ -281,7 +281,7 @@ def test_pca_and_rca_give_all_axes_of_the_standardised_columns():
         (pca, np.linalg.eigh(np.cov(Z, rowvar=False))[1].T[::-1]),
         (rca, RCA().fit(Z, y).components_),
     ):
-        found = model._projection.standardised()
+        found = model._projection.standardise()
         axes = axes / np.linalg.norm(axes, axis=1, keepdims=True)
         assert found.shape == (4, 4)
         np.testing.assert_allclose(np.abs((found * axes).sum(axis=1)), 1, atol=1e-6)
@@ -299,7 +299,7 @@ def test_pca_and_rca_give_all_axes_of_the_standardised_columns():
 
 def test_kept_directions_are_no_copies_of_each_other():
     X, y = mixed()
-    axes = quick(max_rounds=60, patience=60, eliminate=False).fit(X, y)._projection.standardised()
+    axes = quick(max_rounds=60, patience=60, eliminate=False).fit(X, y)._projection.standardise()
     assert len(axes) > 5
     cosines = np.abs(axes @ axes.T)
     assert cosines[~np.eye(len(axes), dtype=bool)].max() <= 0.9991
@@ -674,7 +674,7 @@ def test_gains_of_directions_are_shared_by_squared_loadings():
     model = quick(10, eliminate=False).fit(X, y)
     gain = model._gain_shares(model._projection.size)
     expected = gain[:4].copy()
-    for share, axis in zip(gain[4:], model._projection.standardised(), strict=True):
+    for share, axis in zip(gain[4:], model._projection.standardise(), strict=True):
         expected += share * axis**2
     np.testing.assert_allclose(model.feature_importances_, expected)
     assert model.feature_importances_.sum() == pytest.approx(1)
@@ -793,7 +793,7 @@ def test_least_loadings_are_numbers_or_chosen():
     X, y = mixed()
     for least in (0.0, 0.3, "auto"):
         found = quick(min_loading=least, eliminate=False, max_rounds=4).fit(X, y)
-        size = np.abs(found._projection.standardised())
+        size = np.abs(found._projection.standardise())
         limit = 0.05 if least == "auto" else least
         # What is left is made one long again, so it can only have grown.
         assert ((size == 0) | (size >= limit * 0.99)).all()
@@ -809,5 +809,5 @@ def test_of_many_directions_those_that_gain_most_are_kept():
     known = [row.tobytes() for row in many.directions_]
     assert all(row.tobytes() in known for row in few.directions_)
     assert few.columns_ == many.columns_
-    alone = np.abs(few._projection.standardised()[:, :2])
+    alone = np.abs(few._projection.standardise()[:, :2])
     assert (alone > 0.5).all(axis=1).any()  # the difference of the first two columns is among them

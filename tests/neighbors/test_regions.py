@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rarefind.metrics import count_metric, f_beta
-from rarefind.neighbors._ratio import ratio, scaled
+from rarefind.neighbors._ratio import ratio, scale_ratios
 from rarefind.neighbors._regions import (
     HeldOutRatios,
     LocalScales,
@@ -103,5 +103,5 @@ def test_there_are_no_more_regions_than_different_rows():
 
 def test_scaled_ratios_keep_the_infinite_ones_on_top():
     score = ratio(np.array([0.0, 1e-90, 1.0]), np.array([0.5, 1e9, 1.0]))
-    found = scaled(score, np.array([1.0, 0.01, 0.5]))
+    found = scale_ratios(score, np.array([1.0, 0.01, 0.5]))
     assert found[0] > found[1] > found[2] == 2

@@ -284,7 +284,7 @@ def test_no_node_has_more_better_columns_than_were_left_out(rows, criterion, see
 
 
 def test_all_columns_get_their_turn():
-    rows = random_rows(1, 30, ["numbers"] * 4, holes=0)
+    rows = random_rows(1, 30, ["numbers"] * 4, missing=0)
     used = {int(grown(rows, "gini", n_features=1, seed=s).splits[0, FEATURE]) for s in range(30)}
     assert used == {0, 1, 2, 3}
 

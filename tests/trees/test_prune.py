@@ -15,7 +15,7 @@ from rarefind.trees._prune import (
     mean_of_folds,
     node_scores,
     positions,
-    smoothed,
+    smooth,
 )
 
 
@@ -71,7 +71,7 @@ def test_held_out_rows_come_back_from_the_list(ranking):
 def test_of_a_long_list_the_first_places_are_kept_and_the_rest_is_near():
     rng = np.random.default_rng(0)
     score, positive = rng.normal(size=20_000), rng.random(20_000) < 0.1
-    held = HeldOutRanking.of(score, np.ones(20_000), positive).thinned()
+    held = HeldOutRanking.of(score, np.ones(20_000), positive).thin()
     assert held.score.size <= 512
     assert (held.weight[-1], held.positive[-1]) == (20_000, positive.sum())
     for k, tolerance in ((1, 1e-12), (17, 1e-12), (200, 1e-12), (3_000, 0.01), (20_000, 1e-12)):
@@ -126,7 +126,7 @@ def test_smoothing_adds_rows_of_the_parents_smoothed_precision(model, m):
         return (positive + m * by_hand(nodes.parent[node])) / (weight + m)
 
     expected = [by_hand(node) for node in range(nodes.root.size)]
-    found = smoothed(nodes.parent, nodes.sums, m)
+    found = smooth(nodes.parent, nodes.sums, m)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     np.testing.assert_array_equal(node_scores(nodes, Pruning(2, m), "precision"), found)
 
@@ -152,6 +152,6 @@ def test_positions_fall_evenly_from_left_to_right(model, depth):
 @given(grown(), st.integers(0, 5))
 def test_leaves_at_a_depth_are_those_of_the_pruned_tree(model, depth):
     tree = model[1]
-    small, old, _ = tree.pruned(tree.nodes.depth < depth)
+    small, old, _ = tree.prune(tree.nodes.depth < depth)
     np.testing.assert_array_equal(np.flatnonzero(leaves_at(tree.nodes, depth)), old[small.is_leaf])
     np.testing.assert_array_equal(np.sort(left_to_right(tree.nodes, depth)), old[small.is_leaf])

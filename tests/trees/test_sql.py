@@ -21,19 +21,19 @@ ROWS = 'my "rows"'
 TYPES = {"sqlite": "real", "duckdb": "double"}
 
 
-def quoted(name):
+def quote(name):
     return '"' + name.replace('"', '""') + '"'
 
 
 def run(connection, sql, X, names, table=ROWS):
     """Put the rows into a table, with a number each, and run the query on it."""
-    columns = ", ".join(f"{quoted(name)} DOUBLE" for name in names)
-    connection.execute(f"CREATE TABLE {quoted(table)} (number INTEGER, {columns})")
+    columns = ", ".join(f"{quote(name)} DOUBLE" for name in names)
+    connection.execute(f"CREATE TABLE {quote(table)} (number INTEGER, {columns})")
     marks = ", ".join("?" * (len(names) + 1))
     rows = [
         [i, *(None if np.isnan(x) else float(x) for x in row)] for i, row in enumerate(X.tolist())
     ]
-    connection.executemany(f"INSERT INTO {quoted(table)} VALUES ({marks})", rows)
+    connection.executemany(f"INSERT INTO {quote(table)} VALUES ({marks})", rows)
     cursor = connection.execute(sql)
     assert [column[0] for column in cursor.description] == ["number", *names, "priority"]
     found = sorted(cursor.fetchall())

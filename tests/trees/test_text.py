@@ -233,7 +233,7 @@ def test_bands_of_no_width_are_not_spoken_of():
 
 @pytest.mark.parametrize("ties", ["border", "leaf"])
 def test_a_fitted_model_is_read_back_from_its_text(ties):
-    rows = random_rows(2, 300, ["numbers", "ties"], holes=0)
+    rows = random_rows(2, 300, ["numbers", "ties"], missing=0)
     model = MetaAPClassifier(ties=ties, random_state=0).fit(rows.X, rows.positive)
     reader = Reader(model.export_text(), ["x0", "x1"])
     assert reader.has_bands == (ties == "border")

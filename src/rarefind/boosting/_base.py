@@ -46,7 +46,7 @@ class BoostingRows(NamedTuple):
         """Some of the rows."""
         return BoostingRows(self.X[rows], self.codes[rows], self.positive[rows], self.weight[rows])
 
-    def levelled(self) -> BoostingRows:
+    def normalise_weights(self) -> BoostingRows:
         """The same with weights of 1 on average: what XGBoost is asked speaks of rows."""
         return self._replace(weight=self.weight / self.weight.mean())
 
@@ -102,6 +102,8 @@ class BoostingClassifier(RareClassifier):
     """
 
     _allows_missing = True
+    stops_quickly = True
+    fits_in_time = True
     #: Parameters that all of them have.
     _shared_constraints: ClassVar[dict[str, Any]] = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
@@ -218,7 +220,7 @@ class BoostingClassifier(RareClassifier):
     def _rows(self, X: Floats, codes: Array, weight: Floats) -> BoostingRows:
         many = self.classes_.size > 2
         positive = np.zeros(codes.size, dtype=bool) if many else self._is_positive(codes)
-        return BoostingRows(X, codes, positive, weight).levelled()
+        return BoostingRows(X, codes, positive, weight).normalise_weights()
 
     def _budget_share(self, n: int) -> float | None:
         """The share of rows that will be checked, where that is what rounds are judged by."""
@@ -315,7 +317,7 @@ class BoostingClassifier(RareClassifier):
         These come without their columns, which are coded for the model once, and let go.
         """
         check_time_left(deadline())  # to cut columns into bins takes as long as many rounds
-        own = rows if part.train is None else rows.take(part.train).levelled()
+        own = rows if part.train is None else rows.take(part.train).normalise_weights()
         judges = part.held if isinstance(part.held, BoostingRows) else rows.take(part.held)
         model = self._grow(own, judges.X, seed)
         return model, judges._replace(X=np.empty((0, judges.X.shape[1])))

@@ -22,7 +22,7 @@ class Coding(NamedTuple):
     """How the columns of a table become the numbers that trees split on.
 
     A number becomes the code of its bin, compared in 64 bits, or stays as it is; a level becomes
-    its place among the levels of the fit, and a new level a hole.
+    its place among the levels of the fit, and a new category is a missing value.
     """
 
     binner: PositiveAwareBinner | None  # of the columns that hold numbers; None leaves them

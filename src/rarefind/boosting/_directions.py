@@ -76,7 +76,7 @@ class Projection(NamedTuple):
         directions = kept[kept >= self.columns.size] - self.columns.size
         return self._replace(columns=self.columns[own], loadings=self.loadings[directions])
 
-    def standardised(self) -> Floats:
+    def standardise(self) -> Floats:
         """Loadings of columns of variance 1, each direction of length 1."""
         return _unit(self.loadings * self.scale)
 
@@ -90,7 +90,7 @@ class Projection(NamedTuple):
         out = np.zeros(X.shape)
         out[:, self.columns] = added[:, : self.columns.size]
         own = np.ascontiguousarray(added[:, self.columns.size :])
-        _share_out(X, own, self.loadings, self.standardised(), self.fill, self.mean, out)
+        _share_out(X, own, self.loadings, self.standardise(), self.fill, self.mean, out)
         return out
 
     def check_state(self, d: int) -> None:
@@ -196,16 +196,16 @@ class ProjectedColumns(NamedTuple):
 
     @classmethod
     def learn(cls, rows: BoostingRows, wanted: Bools) -> ProjectedColumns:
-        """Leave out columns without variance, and fill those with holes."""
+        """Leave out columns without variance, and fill those with missing values."""
         found = [(j, *_moments(rows.X[:, j], rows.weight)) for j in np.flatnonzero(wanted)]
         found = [one for one in found if one[2] > 0 and np.isfinite([one[2], 1 / one[2]]).all()]
         number = np.array([j for j, *_ in found], dtype=np.intp)
         mean, scale = (np.array([one[k] for one in found]) for k in (1, 2))
-        holes = np.isnan(rows.X[:, number]).any(axis=0)
-        return cls(number, mean, scale, np.where(holes, mean, np.nan))
+        has_missing = np.isnan(rows.X[:, number]).any(axis=0)
+        return cls(number, mean, scale, np.where(has_missing, mean, np.nan))
 
-    def standardised(self, X: Floats) -> Floats:
-        """The columns with mean 0 and variance 1, and no hole."""
+    def standardise(self, X: Floats) -> Floats:
+        """The columns with mean 0 and variance 1, and no missing value."""
         Z = (X[:, self.number] - self.mean) / self.scale
         return np.nan_to_num(Z, copy=False, nan=0.0)
 
@@ -218,7 +218,7 @@ class ProjectedColumns(NamedTuple):
         axes = np.where((size >= min_loading) | largest, axes, 0.0)
         axes *= np.where((axes * largest).sum(axis=1) < 0, -1.0, 1.0)[:, None]
         several = (axes != 0).sum(axis=1) > 1  # one column alone is there already
-        return _rounded(axes[several] / self.scale)
+        return _round_off(axes[several] / self.scale)
 
     def projection(self, loadings: Floats, d: int) -> Projection:
         """All columns of the table, and these directions."""
@@ -258,7 +258,7 @@ def _unit(axes: Floats) -> Floats:
     return np.asarray(axes / np.where(length > 0, length, 1.0))
 
 
-def _rounded(values: Floats) -> Floats:
+def _round_off(values: Floats) -> Floats:
     """The numbers that are read from the first digits of these."""
     flat = [float(f"{value:.{_DIGITS}g}") for value in values.ravel()]
     return np.array(flat, dtype=float).reshape(values.shape)
@@ -306,7 +306,7 @@ def boosted_directions(
     the second derivatives of the logistic loss; a tree chooses from the columns, the components of
     its round and those kept from rounds before, and what it uses of the former is kept.
     """
-    Z, X = columns.standardised(rows.X), np.ascontiguousarray(rows.X[:, columns.number])
+    Z, X = columns.standardise(rows.X), np.ascontiguousarray(rows.X[:, columns.number])
     d, m = rows.X.shape[1], columns.number.size
     codes = np.empty((d + m, len(X)), dtype=np.uint8)
     _code_table(rows, is_set, codes[:d])

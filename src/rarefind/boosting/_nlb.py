@@ -76,7 +76,7 @@ class NLBClassifier(BoostingClassifier):
     n_rounds_, validation_curve_, feature_importances_, threshold_, value_
         As in :class:`SGBAPClassifier`.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     Notes
     -----
@@ -181,7 +181,7 @@ class NLBClassifier(BoostingClassifier):
         sizes = [len(nodes) for nodes in self._trees.leaf_values()]
         self.n_splits_ = float(np.mean([(size - 1) // 2 for size in sizes]))
 
-    def _learned(self, data: Any, booster: xgboost.Booster) -> Floats:
+    def _learner_outputs(self, data: Any, booster: xgboost.Booster) -> Floats:
         """The learners' outputs for some rows, a column each."""
         leaf = booster.predict(data, pred_leaf=True).reshape(data.num_row(), -1).astype(np.intp)
         outputs = [values[leaf[:, t]] for t, values in enumerate(self._trees.leaf_values())]
@@ -194,7 +194,7 @@ class NLBClassifier(BoostingClassifier):
         return in_blocks(
             X,
             self._coding,
-            lambda data: self._network.scores(self._learned(data, booster)),
+            lambda data: self._network.scores(self._learner_outputs(data, booster)),
             threads,
         )
 
@@ -218,7 +218,7 @@ class NLBClassifier(BoostingClassifier):
         trees = [booster[t : t + 1] for t in range(self.n_learners_)]
 
         def contribute(data: Any) -> Floats:
-            slopes = self._network.slopes(self._learned(data, booster)) * self._scale
+            slopes = self._network.slopes(self._learner_outputs(data, booster)) * self._scale
             found = np.zeros((data.num_row(), self.n_features_in_))
             for tree, slope in zip(trees, slopes.T, strict=True):
                 found += slope[:, None] * tree.predict(data, pred_contribs=True)[:, :-1]
@@ -238,10 +238,10 @@ class NLBClassifier(BoostingClassifier):
         # The means are the same for all rows: one is asked.
         means = self._scale * in_blocks(X[:1], self._coding, mean_of_each, threads)[0]
 
-        def joined(data: Any) -> Floats:
-            return np.asarray(self._network.slopes(self._learned(data, booster)) @ means)
+        def join(data: Any) -> Floats:
+            return np.asarray(self._network.slopes(self._learner_outputs(data, booster)) @ means)
 
-        return np.asarray(self._network.start[0] + in_blocks(X, self._coding, joined, threads))
+        return np.asarray(self._network.start[0] + in_blocks(X, self._coding, join, threads))
 
     def _worth(self, held: BoostingRows, score: Floats) -> float:
         if self.classes_.size == 2:

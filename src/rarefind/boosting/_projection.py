@@ -111,7 +111,7 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
     n_rounds_, validation_curve_, booster_, base_score_, threshold_, value_
         As in :class:`SGBAPClassifier`.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     Notes
     -----
@@ -165,6 +165,10 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
     monotone_constraints = None
 
     _projection: Projection
+
+    #: It learns directions before its rounds.
+    stops_quickly = False
+    fits_in_time = False
 
     def __init__(
         self,
@@ -262,7 +266,7 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
         check_is_fitted(self)
         kept = self._projection
         gain = self._gain_shares(kept.size)
-        found = gain[kept.columns.size :] @ kept.standardised() ** 2
+        found = gain[kept.columns.size :] @ kept.standardise() ** 2
         found[kept.columns] += gain[: kept.columns.size]
         return np.asarray(found)
 
@@ -285,7 +289,7 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
             raise ValueError(f"top is a number of columns, at least 1; it is {top}.")
         kept, names = self._projection, self._feature_names()
         rows = []
-        for loadings, axis in zip(kept.loadings, kept.standardised(), strict=True):
+        for loadings, axis in zip(kept.loadings, kept.standardise(), strict=True):
             order = np.argsort(-np.abs(axis), kind="stable")[:top]
             shown = [int(j) for j in order if loadings[j] != 0]
             whole = np.flatnonzero(loadings).tolist()
@@ -340,18 +344,18 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
         most = self.max_directions
         contest = Contest(params, self.n_estimators, self._worth, seed, d, most)
 
-        def judged(found: Projection, eliminate: bool) -> tuple[Ints, float]:
+        def judge(found: Projection, eliminate: bool) -> tuple[Ints, float]:
             own = sample._replace(X=found.extend(sample.X))
             return best_columns(own, found.sets(self._is_set), contest, eliminate)
 
-        columns = ProjectedColumns.learn(rows, self._projected(rows.X))
+        columns = ProjectedColumns.learn(rows, self._columns_to_project(rows.X))
         least = self._least_loadings(columns)
         threads = effective_n_jobs(self.n_jobs)
 
-        def tried(limit: float) -> tuple[Projection, float]:
+        def try_limit(limit: float) -> tuple[Projection, float]:
             own = self._loadings(rows, sample, columns, limit, max(1, threads // len(least)))
             found = columns.projection(own, d)
-            kept, worth = judged(found, eliminate=False)
+            kept, worth = judge(found, eliminate=False)
             return found.only(kept), worth
 
         best = Projection.none(d)
@@ -359,9 +363,9 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
             work = Parallel(n_jobs=min(threads, len(least)), prefer="threads")
             # One thread of matrix products: in any number of them the directions are the same.
             with threads_limited(1, "blas"):
-                found = work(delayed(tried)(limit) for limit in least)
+                found = work(delayed(try_limit)(limit) for limit in least)
             best = max(found, key=lambda pair: pair[1])[0]
-        return best.only(judged(best, eliminate=True)[0]) if self.eliminate else best
+        return best.only(judge(best, eliminate=True)[0]) if self.eliminate else best
 
     def _least_loadings(self, columns: ProjectedColumns) -> tuple[float, ...]:
         """Least loadings to try; none where there are no directions."""
@@ -383,14 +387,14 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
             shape = TreeParams(**{name: params[name] for name in TreeParams._fields})
             rounds = DirectionRounds(shape, self.max_rounds, self.patience, least, threads)
             return boosted_directions(sample, self._is_set, columns, rounds)
-        Z = columns.standardised(rows.X)
+        Z = columns.standardise(rows.X)
         if self.directions == "pca":
             axes = weighted_pca(Z, rows.weight)
         else:
             axes = rca_axes(Z, rows.positive)
         return columns.readable(axes, least)
 
-    def _projected(self, X: Floats) -> Bools:
+    def _columns_to_project(self, X: Floats) -> Bools:
         """Which columns directions are made of."""
         if self.projected_features is None:
             several = [not s and has_three_values(X[:, j]) for j, s in enumerate(self._is_set)]
@@ -418,11 +422,11 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
         """Shapley values of the trees, those of directions shared among their columns."""
         return self._projection.share_out(X, super()._contributions(X))
 
-    def _branches(self) -> BranchList:
+    def tree_branches(self) -> BranchList:
         kept, d = self._projection, self.n_features_in_
         # Trees number the columns they are given: the kept ones first, then the directions.
         number = [*kept.columns.tolist(), *range(d, d + len(kept.loadings))]
-        branches = super()._branches().branches
+        branches = super().tree_branches().branches
         combinations = []
         for loadings in kept.loadings:
             used = np.flatnonzero(loadings)
@@ -447,12 +451,12 @@ def _in_words(axis: Floats, shown: list[int], names: list[str]) -> str:
     """What a high value of a direction means, by the columns that say most in it."""
     if axis[shown[0]] ** 2 >= _DOMINANT or len(shown) == 1:
         return names[shown[0]]
-    high = _listed([names[j] for j in shown if axis[j] > 0])
-    low = _listed([names[j] for j in shown if axis[j] < 0])
+    high = _join_names([names[j] for j in shown if axis[j] > 0])
+    low = _join_names([names[j] for j in shown if axis[j] < 0])
     return f"{high} high for {low}" if low else f"{high} high together"
 
 
-def _listed(names: list[str]) -> str:
+def _join_names(names: list[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 

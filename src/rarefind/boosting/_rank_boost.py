@@ -37,7 +37,7 @@ class RankBoostClassifier(BoostedTreesClassifier):
     n_rounds_, validation_curve_, booster_, base_score_, feature_importances_, threshold_, value_
         As in :class:`SGBAPClassifier`.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     References
     ----------

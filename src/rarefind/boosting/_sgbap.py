@@ -120,7 +120,7 @@ class SGBAPClassifier(BoostedTreesClassifier):
     value_ : float
         ``metric`` on the held-out rows at the threshold.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     Notes
     -----

@@ -219,7 +219,7 @@ class BoostedTreesClassifier(BoostingClassifier):
         mean = float(self._by_trees(X[:1], pred_contribs=True)[0, -1])
         return np.full(len(X), self.base_score_ + mean)
 
-    def _branches(self) -> BranchList:
+    def tree_branches(self) -> BranchList:
         """Every branch of every tree, as tests on columns."""
         return BranchList(booster_branches(self._trees, self._coding), [])
 

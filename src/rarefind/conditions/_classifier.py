@@ -23,18 +23,24 @@ from rarefind._core.sklearn_compat import report_progress, with_callbacks
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.base import RareClassifier
 from rarefind.conditions._choice import shortest, sizes_to_try
+from rarefind.conditions._condition_list import (
+    ConditionList,
+    as_sql,
+    as_text,
+    drop_unused,
+    read_json,
+)
 from rarefind.conditions._ensembles import break_up, check_same_columns
 from rarefind.conditions._fitting import ensemble_scores, fit_ensemble
-from rarefind.conditions._json import read_into, written
-from rarefind.conditions._listed import ConditionList, as_sql, as_text, only_used, read_json
+from rarefind.conditions._json import read_into, to_plain_data
 from rarefind.conditions._matrix import BranchArrays, with_combinations
 from rarefind.conditions._measures import Measures
 from rarefind.conditions._reasons import reasons_of
-from rarefind.conditions._stumps import Boosting, different, eliminations, with_parts
-from rarefind.conditions.words import opposite, rounded_cut, shortened
+from rarefind.conditions._rounding import opposite, round_threshold, shorten
+from rarefind.conditions._stumps import Boosting, distinct, eliminations, with_parts
 from rarefind.metrics import average_precision
 from rarefind.rules import Reason, RuleError, RuleSet
-from rarefind.rules.branches import Branch, Combination
+from rarefind.rules.branches import Branch, BranchList, Combination
 from rarefind.selection import best_threshold
 from rarefind.selection.cross_validation import folds_of_used
 
@@ -69,7 +75,12 @@ class _EnsembleConditions(NamedTuple):
     held: csr_matrix  # which of them hold for which rows
 
 
-@saved("conditions")
+def _upgrade(version: int, state: dict[str, Any]) -> dict[str, Any]:
+    names = {"_listed": "_condition_list"}
+    return {names.get(name, name): value for name, value in state.items()}
+
+
+@saved("conditions", 2, upgrade=_upgrade)
 class ConditionClassifier(RareClassifier):
     """A tree ensemble boiled down to a short list of conditions, which is the model.
 
@@ -152,7 +163,7 @@ class ConditionClassifier(RareClassifier):
     value_ : float
         ``metric`` on the held-out rows at the threshold.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     Notes
     -----
@@ -293,7 +304,7 @@ class ConditionClassifier(RareClassifier):
             size = self._choose(own, parts, seed, step)
             self._keep(own, size, seed)
             step()
-        held = self._listed.held(rows.X[unseen], self.n_jobs)
+        held = self._condition_list.held(rows.X[unseen], self.n_jobs)
         self._measures = Measures.of(held, rows.positive[unseen], rows.weight[unseen])
         return self
 
@@ -355,7 +366,7 @@ class ConditionClassifier(RareClassifier):
         )
         self._calibrate(pooled[chosen], judged.positive, judged.weight)
         if self.threshold == "auto":
-            self.threshold_ = rounded_cut(self.threshold_, pooled[chosen])
+            self.threshold_ = round_threshold(self.threshold_, pooled[chosen])
         return sizes[chosen]
 
     def _try(
@@ -378,22 +389,24 @@ class ConditionClassifier(RareClassifier):
         *_, scale = eliminations(found.held, rows.positive, rows.weight, self._boosting(), sizes)
         self.n_branches_ = len(found.branches)
         X = with_combinations(rows.X, found.combinations)
-        holes = np.asarray(np.isnan(X).any(axis=0))
+        has_missing = np.asarray(np.isnan(X).any(axis=0))
         start, kept = scale.start, []
         for c, weight in zip(scale.columns.tolist(), scale.weights.tolist(), strict=True):
-            branch = shortened(found.branches[c], X, holes)
-            turned = opposite(branch, holes) if weight < 0 else None
+            branch = shorten(found.branches[c], X, has_missing)
+            turned = opposite(branch, has_missing) if weight < 0 else None
             if turned is not None:  # a condition that speaks for positives reads better
                 start, branch, weight = start + weight, turned, -weight
             if round(weight, _DECIMALS):
                 kept.append((round(weight, _DECIMALS), branch))
         kept.sort(key=lambda pair: -pair[0])
-        branches, combinations = only_used(
+        branches, combinations = drop_unused(
             [branch for _, branch in kept], found.combinations, self.n_features_in_
         )
         weights = np.array([weight for weight, _ in kept])
         start = round(start, _DECIMALS)
-        self._listed = ConditionList(start, weights, BranchArrays.of(branches), combinations)
+        self._condition_list = ConditionList(
+            start, weights, BranchArrays.of(branches), combinations
+        )
 
     def _is_fitted(self) -> bool:
         """Whether the estimator is taken as it is."""
@@ -409,12 +422,12 @@ class ConditionClassifier(RareClassifier):
         """The different conditions of an ensemble."""
         broken = break_up(ensemble)
         X = with_combinations(rows.X, broken.combinations)
-        branches, held = different(broken.branches, X, self.n_jobs)
+        branches, held = distinct(broken.branches, X, self.n_jobs)
         if self.parts:
             _, gains = self._boosting().fit(held.tocsc(), rows.positive, rows.weight)
             best = np.argsort(-gains, kind="stable")[: _WITH_PARTS * self.max_conditions]
             whole = [branches[c] for c in best if gains[c] > 0]
-            branches, held = different(with_parts(whole), X, self.n_jobs)
+            branches, held = distinct(with_parts(whole), X, self.n_jobs)
         return _EnsembleConditions(branches, broken.combinations, held)
 
     def _boosting(self) -> Boosting:
@@ -435,7 +448,9 @@ class ConditionClassifier(RareClassifier):
         """The list, with what each condition is worth on rows that nothing was learned from."""
         check_is_fitted(self)
         rules = self.to_rules()
-        said = pd.DataFrame({"rule": [r.text for r in rules], "weight": self._listed.weights})
+        said = pd.DataFrame(
+            {"rule": [r.text for r in rules], "weight": self._condition_list.weights}
+        )
         said = pd.concat([said, self._measures.table()], axis=1)
         said.index = pd.Index([rule.name for rule in rules])
         return said
@@ -444,18 +459,24 @@ class ConditionClassifier(RareClassifier):
     def start_(self) -> float:
         """Score of a row for which no condition holds."""
         check_is_fitted(self)
-        return self._listed.start
+        return self._condition_list.start
 
     @property
     def n_conditions_(self) -> int:
         """Length of the list."""
         check_is_fitted(self)
-        return int(self._listed.weights.size)
+        return int(self._condition_list.weights.size)
+
+    def condition_branches(self) -> BranchList:
+        """The conditions as tests on the columns of the fit, in their order in the list."""
+        check_is_fitted(self)
+        listed = self._condition_list
+        return BranchList(listed.tests.branches(), listed.combinations)
 
     def to_rules(self) -> RuleSet:
         """The conditions as rules c1, c2, …, in the order of :attr:`conditions_`."""
         check_is_fitted(self)
-        return self._listed.rules(self._feature_names())
+        return self._condition_list.rules(self._feature_names())
 
     def export_text(self) -> str:
         """The whole model as text: where the score starts, and what each condition adds.
@@ -473,7 +494,7 @@ class ConditionClassifier(RareClassifier):
                 f"{row.precision_high:.2f}), recall {row.recall:.2f}"
                 for row in self._measures.table().itertuples()
             ]
-        return as_text(self._listed, self._feature_names(), notes, self.threshold_)
+        return as_text(self._condition_list, self._feature_names(), notes, self.threshold_)
 
     def to_sql(self, dialect: str = "ansi", table: str = "rows", output: str = "priority") -> str:
         """A query that gives each row of a table its priority, to the last bit.
@@ -483,7 +504,7 @@ class ConditionClassifier(RareClassifier):
         dialect : {"ansi", "sqlite", "duckdb", "postgresql", "mysql"}, default="ansi"
             How names are quoted and numbers are written.
         table : str, default="rows"
-            The table, with a column for each feature by its name; a hole is NULL.
+            The table, with a column for each feature by its name; a missing value is NULL.
         output : str, default="priority"
             What the priority is called.
 
@@ -493,7 +514,7 @@ class ConditionClassifier(RareClassifier):
             All columns of the table, and the priority.
         """
         check_is_fitted(self)
-        return as_sql(self._listed, self._feature_names(), dialect, table, output)
+        return as_sql(self._condition_list, self._feature_names(), dialect, table, output)
 
     def to_json(self) -> str:
         """The whole model as JSON, which :meth:`from_json` reads.
@@ -503,7 +524,7 @@ class ConditionClassifier(RareClassifier):
         str
         """
         check_is_fitted(self)
-        return json.dumps(written(self), ensure_ascii=False, indent=2)
+        return json.dumps(to_plain_data(self), ensure_ascii=False, indent=2)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -530,15 +551,17 @@ class ConditionClassifier(RareClassifier):
 
     def _check_state(self) -> None:
         """Refuse what a file holds that no fit would make."""
-        self._listed.check_state(self.n_features_in_)
+        self._condition_list.check_state(self.n_features_in_)
         self._measures.check_state(self.n_conditions_)
         reference = self._reference
         if reference is not None and not 0 < reference.score.size == reference.below.size - 1:
             raise ValueError("The ranks of the model do not fit together.")
 
     def _priority(self, X: Floats) -> Floats:
-        return self._listed.score(X, self.n_jobs)
+        return self._condition_list.score(X, self.n_jobs)
 
     def _explain(self, X: Floats) -> list[Reason]:
-        scores = self._listed.score(X)
-        return reasons_of(self._listed, X, self._feature_names(), scores, self._ranks(scores))
+        scores = self._condition_list.score(X)
+        return reasons_of(
+            self._condition_list, X, self._feature_names(), scores, self._ranks(scores)
+        )

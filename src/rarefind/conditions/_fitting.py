@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from rarefind._core.types import Array, Bools, Floats, Label
-from rarefind.conditions._ensembles import unfrozen
+from rarefind.conditions._ensembles import unfreeze
 from rarefind.metrics import ranking_scores
 
 _LARGEST_LEVEL = 10_000
@@ -71,7 +71,7 @@ def _told_of_levels(ensemble: Any, X: Floats, is_level: Bools) -> dict[str, Any]
 
 def ensemble_scores(ensemble: Any, X: Floats, pos_label: Label) -> Floats:
     """Scores of rows by the ensemble, higher for positives."""
-    ensemble = unfrozen(ensemble)
+    ensemble = unfreeze(ensemble)
     if isinstance(ensemble, xgboost.Booster):
         return np.asarray(ensemble.predict(xgboost.DMatrix(X), validate_features=False))
     if not hasattr(ensemble, "classes_"):  # LightGBM's booster

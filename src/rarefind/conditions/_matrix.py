@@ -33,7 +33,7 @@ class BranchArrays(NamedTuple):
     column: Array  # int32
     low: Floats
     high: Floats
-    missing: Bools  # whether a hole passes
+    missing: Bools  # whether a missing value passes
     by_level: Bools
     negated: Bools
     set_start: Array  # int32
@@ -117,7 +117,9 @@ class _Levels(NamedTuple):
     start: Array
     values: Floats  # of column k, values[start[k]:start[k + 1]], which rise
     of_test: Array  # the number of its column among these, -1 for a test of numbers
-    passes: Bools  # of shape (tests, places): another level is the last but one, a hole the last
+    passes: (
+        Bools  # of shape (tests, places): another category is the last but one, missing the last
+    )
 
     @classmethod
     def of(cls, branches: BranchArrays) -> _Levels:

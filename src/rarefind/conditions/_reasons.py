@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from rarefind._core.types import Floats
-from rarefind.conditions._listed import ConditionList
+from rarefind.conditions._condition_list import ConditionList
 from rarefind.conditions._matrix import with_combinations
-from rarefind.conditions.words import column_node, condition_of
 from rarefind.rules import Condition, Reason
+from rarefind.rules.branch_nodes import column_node, condition_of
 from rarefind.rules.branches import Branch
 
 _CONDITIONS_SHOWN = 5

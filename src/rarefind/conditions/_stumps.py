@@ -138,7 +138,7 @@ def eliminations(
         yield Scale(columns, scale.start, scale.weights)
 
 
-def different(
+def distinct(
     branches: Sequence[Branch], X: Floats, n_jobs: int | None
 ) -> tuple[list[Branch], csr_matrix]:
     """The conditions that hold for different rows, the shortest of each kind, and their matrix.

@@ -94,7 +94,7 @@ class GammaKNNClassifier(NeighbourClassifier):
         The costs that γ implies, c_fn / c_fp = 1/γ: what a missed positive weighs in false alarms.
         With c_fp + c_fn = 1, c_fp = γ/(1+γ).
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     Notes
     -----

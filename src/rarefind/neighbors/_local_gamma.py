@@ -85,7 +85,7 @@ class LocalGammaKNNClassifier(NeighbourClassifier):
         ``metric`` on the rows that were held out from the search, at these scales, which were tuned
         on them.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     Notes
     -----

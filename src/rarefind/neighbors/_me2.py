@@ -121,7 +121,7 @@ class ME2Classifier(RareClassifier):
     n_iter_ : int
         Most rounds that an ellipsoid took.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     Notes
     -----
@@ -331,13 +331,13 @@ class ME2Classifier(RareClassifier):
         for train, test in pairs:
             rows = _training_rows(X, positive, train)
 
-            def solved(j: int, rows: EllipsoidRows = rows) -> Iterator[Ellipsoid]:
+            def solve_for(j: int, rows: EllipsoidRows = rows) -> Iterator[Ellipsoid]:
                 check_time_left(end)
                 row = int(rows.positives[j])
                 return excluding_ellipsoids(rows, row, settings_of(row), self.tol, self.max_iter)
 
             found = score_rows(
-                rows, solved, layers, X[test], union=self.combine == "union", n_jobs=self.n_jobs
+                rows, solve_for, layers, X[test], union=self.combine == "union", n_jobs=self.n_jobs
             )
             scores.append(found.score)
             owners.append(rows.positives[found.nearest])

@@ -80,7 +80,7 @@ class KRNNClassifier(SurroundingsClassifier):
     value_ : float
         ``metric`` on the held-out rows at that threshold; NaN when nothing was held out.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     Notes
     -----
@@ -155,7 +155,7 @@ class KRNNClassifier(SurroundingsClassifier):
     def _published_threshold(self, positive: Bools) -> float:
         return 1.0
 
-    def _asked(self) -> tuple[int, int]:
+    def _neighbor_counts(self) -> tuple[int, int]:
         return self.k, self.k
 
     def _score(

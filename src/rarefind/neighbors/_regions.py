@@ -11,7 +11,7 @@ from rarefind._core.pairs import nearest_squared
 from rarefind._core.saved import saved
 from rarefind._core.types import Array, Bools, Floats, Ints
 from rarefind.metrics import CountMetric
-from rarefind.neighbors._ratio import scaled
+from rarefind.neighbors._ratio import scale_ratios
 from rarefind.selection import best_threshold, folds
 from rarefind.selection.thresholds import bounds_at
 
@@ -55,7 +55,7 @@ class Regions(NamedTuple):
 
     def scale(self, X: Floats, score: Floats) -> Floats:
         """Ratios over the γ of the region of each row: positive from 1 on."""
-        return scaled(score, self.gammas[nearest_centre(X, self.centres)])
+        return scale_ratios(score, self.gammas[nearest_centre(X, self.centres)])
 
 
 class LocalScales(NamedTuple):
@@ -72,10 +72,10 @@ class LocalScales(NamedTuple):
 
     def regions(self, rows: HeldOutRatios, n_regions: int, seed: int) -> Regions:
         """So many regions and their scales."""
-        tuned = self._tuned(cluster(rows, n_regions, seed), rows)
+        tuned = self._tune(cluster(rows, n_regions, seed), rows)
         if self.n_clusterings is None:
             return tuned
-        gamma = self._averaged(rows, n_regions, self.n_clusterings, seed)
+        gamma = self._mean_gammas(rows, n_regions, self.n_clusterings, seed)
         at = nearest_centre(rows.X, tuned.centres)
         weight = np.bincount(at, rows.weight, minlength=len(tuned.centres))
         mean = np.bincount(at, rows.weight * gamma, minlength=len(tuned.centres)) / weight
@@ -91,7 +91,7 @@ class LocalScales(NamedTuple):
         self, rows: HeldOutRatios, n: int, pairs: list[tuple[Ints, Ints]], seed: int
     ) -> float:
         """The metric on pooled held-out decisions."""
-        score = scaled(rows.score, np.full(rows.score.size, self.global_gamma))
+        score = scale_ratios(rows.score, np.full(rows.score.size, self.global_gamma))
         for inside, outside in pairs:
             found = self.regions(rows.of(inside), n, seed)
             score[outside] = found.scale(rows.X[outside], rows.score[outside])
@@ -99,7 +99,7 @@ class LocalScales(NamedTuple):
             rows.positive, score, self.metric, sample_weight=rows.weight, bounds=bounds_at(1.0)
         ).value
 
-    def _tuned(self, centres: Floats, rows: HeldOutRatios) -> Regions:
+    def _tune(self, centres: Floats, rows: HeldOutRatios) -> Regions:
         """The best γ of the rows that fall into each region."""
         at = nearest_centre(rows.X, centres)
         gammas = np.full(len(centres), self.global_gamma)
@@ -108,14 +108,14 @@ class LocalScales(NamedTuple):
             gammas[j] = best_gamma(rows.of(at == j), self.metric)
         return Regions(centres, gammas, silent)
 
-    def _averaged(
+    def _mean_gammas(
         self, rows: HeldOutRatios, n_regions: int, n_clusterings: int, seed: int
     ) -> Floats:
         """Mean γ of each row over the clusterings it is in, each of all folds but one."""
         total, times = np.zeros(rows.score.size), np.zeros(rows.score.size)
         for number, (inside, _) in enumerate(rows.folds(n_clusterings, seed)):
             part = rows.of(inside)
-            found = self._tuned(cluster(part, n_regions, seed + number), part)
+            found = self._tune(cluster(part, n_regions, seed + number), part)
             total[inside] += found.gammas[nearest_centre(part.X, found.centres)]
             times[inside] += 1
         # A row that no clustering saw has no value of its own.

@@ -87,7 +87,7 @@ class MetaTreeDisplay:
         estimator: Any,
         ax: Axes | None = None,
         *,
-        holes: Bools | None = None,
+        has_missing: Bools | None = None,
         name: str | None = None,
     ) -> Self:
         """Draw a fitted tree of trees.
@@ -98,8 +98,8 @@ class MetaTreeDisplay:
             Fitted.
         ax : Axes, default=None
             Where to draw; by default on a new figure, as large as the tree needs.
-        holes : ndarray of bool, default=None
-            Features of which boxes say where a hole goes; by default none.
+        has_missing : ndarray of bool, default=None
+            Features whose boxes say where a missing value goes; by default none.
         name : str, default=None
             What the title calls the model; by default its class.
 
@@ -114,7 +114,7 @@ class MetaTreeDisplay:
             raise ValueError(
                 f"{type(model).__name__} has no tree of trees to draw: fit MetaAPClassifier."
             )
-        layout = lay_out(tree, score, model._feature_names(), holes)
+        layout = lay_out(tree, score, model._feature_names(), has_missing)
         return cls(layout=layout, name=name_of(estimator) if name is None else name).plot(ax)
 
     def plot(self, ax: Axes | None = None, *, name: str | None = None) -> Self:

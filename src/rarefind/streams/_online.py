@@ -469,7 +469,7 @@ class OnlineClassifier(RareClassifier):
             if given.size != self.classes_.size or (given != self.classes_).any():
                 raise ValueError("classes are not those of the first call.")
         if not first:
-            return self._checked(X)
+            return self._check_rows(X)
         if classes is None:
             raise ValueError("The first rows of a flow need classes: all labels there can be.")
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False)

@@ -1,4 +1,4 @@
-"""What the tree classifiers share: rows with weights, levels and holes; threshold; probability."""
+"""What the tree classifiers share: rows with weights, categories and missing values."""
 
 from __future__ import annotations
 
@@ -25,6 +25,12 @@ MAX_BINS = 512
 ABOVE_HALF = float(np.nextafter(0.5, 1.0))
 
 
+def upgrade_trees(version: int, state: dict[str, Any]) -> dict[str, Any]:
+    """Rename the attributes that older files of tree classifiers have under other names."""
+    names = {"_holes": "_has_missing"}
+    return {names.get(name, name): value for name, value in state.items()}
+
+
 class Start(NamedTuple):
     """What a fit begins with: the rows that have weight."""
 
@@ -44,7 +50,7 @@ class TreeClassifier(RareClassifier):
     """Base of classifiers made of trees: scores are precisions, from 0 to 1."""
 
     _allows_missing = True
-    _reads_columns = True
+    reads_columns = True
     _score_kind = SHARE
     #: A row is positive where half of its leaf is.
     _own_threshold = 0.5
@@ -85,7 +91,7 @@ class TreeClassifier(RareClassifier):
             raise ValueError("All rows with weight are of one class: learning needs two classes.")
         # Shrinkage and smoothing speak of rows, so a row weighs 1 on average.
         own, weight = (w[used] / w[used].mean() for w in (own, weight))
-        self._holes: Bools = np.isnan(X[used]).any(axis=0)
+        self._has_missing: Bools = np.isnan(X[used]).any(axis=0)
         rows = TrainingRows(
             X[used],
             self._is_positive(codes[used]),
@@ -101,7 +107,7 @@ class TreeClassifier(RareClassifier):
     def _rankers(self) -> list[Ranker]:
         """All trees that rank."""
 
-    def _branches(self) -> BranchList:
+    def tree_branches(self) -> BranchList:
         """Every way to a leaf of every tree, as tests on columns."""
         trees = [ranker.tree for ranker in self._rankers()]
         return BranchList([branch for tree in trees for branch in meta_tree_branches(tree)], [])

@@ -151,7 +151,7 @@ class MetaTreeClassifier(TreeClassifier):
             positive, weight = start.rows.is_positive[train], start.rows.weight[train]
             found = []
             for plan in plans:
-                own = plan.scaled(weight.sum() / start.rows.weight.sum())
+                own = plan.scale(weight.sum() / start.rows.weight.sum())
                 tree = grow_meta_tree(part, positive, weight, own, seed)
                 width = self._bands(tree, start.rows.X[train], weight)
                 found.append(self._judge(start, tree, width, held, shapes))
@@ -183,7 +183,7 @@ class MetaTreeClassifier(TreeClassifier):
         ranked, values = [], []
         for score in shape_priorities(tree, shapes, self._scores, width, start.rows.X[held]):
             whole = HeldOutRanking.of(score, weight, positive)
-            ranked.append(whole.thinned())
+            ranked.append(whole.thin())
             values.append(self._worth(whole, ranked[-1]))
         return _FoldTree(tree, width, held, ranked, np.array(values))
 
@@ -239,7 +239,7 @@ class MetaTreeClassifier(TreeClassifier):
 
     def _explain(self, X: Floats) -> list[Reason]:
         names, scores = self._feature_names(), self._priority(X)
-        rows = zip(X, self.tree_.coded(X), scores.tolist(), self._ranks(scores), strict=True)
+        rows = zip(X, self.tree_.encode(X), scores.tolist(), self._ranks(scores), strict=True)
         return [
             Reason(score, rank, explain_path(self.tree_, coded, raw, names))
             for raw, coded, score, rank in rows
@@ -257,7 +257,7 @@ class MetaTreeClassifier(TreeClassifier):
         -------
         ndarray of shape (n,)
         """
-        rows = self._checked(X)
+        rows = self._check_rows(X)
         return leaf_ranks(self.tree_, self.leaf_scores_)[self.tree_.apply(rows)]
 
     def export_text(self) -> str:
@@ -284,7 +284,7 @@ class MetaTreeClassifier(TreeClassifier):
         dialect : {"ansi", "sqlite", "duckdb", "postgresql", "mysql"}, default="ansi"
             How names are quoted and numbers are written.
         table : str, default="rows"
-            The table, with a column for each feature by its name; a hole is NULL.
+            The table, with a column for each feature by its name; a missing value is NULL.
         output : str, default="priority"
             What the priority is called.
 
@@ -303,7 +303,7 @@ class MetaTreeClassifier(TreeClassifier):
         -------
         str
         """
-        return to_graphviz(*self._drawn(), holes=self._holes)
+        return to_graphviz(*self._drawn(), has_missing=self._has_missing)
 
     def to_svg(self) -> str:
         """The model as a picture for a browser or a report.
@@ -312,7 +312,7 @@ class MetaTreeClassifier(TreeClassifier):
         -------
         str
         """
-        return to_svg(*self._drawn(), holes=self._holes)
+        return to_svg(*self._drawn(), has_missing=self._has_missing)
 
     def to_conditions(self, most: int = 10_000) -> list[LeafRule]:
         """The model as rules: every way to a leaf, its conditions merged, the first leaves first.
@@ -328,7 +328,7 @@ class MetaTreeClassifier(TreeClassifier):
             Each row meets the conditions of one of them, if columns without missing values at fit
             have none. Ties that near borders break are not in them.
         """
-        return to_conditions(*self._drawn(), most=most, holes=self._holes)
+        return to_conditions(*self._drawn(), most=most, has_missing=self._has_missing)
 
     def _drawn(self) -> tuple[MetaTree, Floats, list[str]]:
         check_is_fitted(self)

@@ -16,7 +16,7 @@ EXACT_ROWS = 50_000
 
 
 class TreeColumns(NamedTuple):
-    """Codes of the values of each column, rising with them; a hole has the code after the last.
+    """Codes of the values of each column, rising with them; missing has the code after the last.
 
     A column of numbers has a code for each different value, with the rows in its order, or a code
     for each bin. A column of levels has a code for each level.
@@ -24,7 +24,7 @@ class TreeColumns(NamedTuple):
 
     codes: Array  # int32 (d, n)
     order: Array  # int32 (d, n), rows by code, positives first; of no columns if codes are bins
-    n_codes: Array  # int32 (d,), without the one for holes
+    n_codes: Array  # int32 (d,), without the one for missing values
     is_set: Bools  # (d,), whether the codes are levels
     least: list[Floats]  # the least value of each code
     greatest: list[Floats]  # and the greatest, the same where codes are no bins
@@ -37,7 +37,7 @@ class TreeColumns(NamedTuple):
     def threshold(self, column: int, low: int, high: int) -> float:
         """The number t such that ``x <= t`` for codes up to ``low`` and not from ``high`` on."""
         if high >= self.n_codes[column]:
-            return np.inf  # all numbers on one side, holes on the other
+            return np.inf  # all numbers on one side, missing values on the other
         return shortest_between(self.greatest[column][low], self.least[column][high])
 
     def take(self, rows: Ints) -> TreeColumns:
@@ -78,7 +78,7 @@ def read_columns(
 
 
 def level_codes(column: Floats, levels: Floats) -> Floats:
-    """Codes of levels: one after that for holes if the level is new; NaN for holes."""
+    """Codes of categories: NaN for a missing value, the last code for a category that is new."""
     place = np.minimum(np.searchsorted(levels, column), max(0, levels.size - 1))
     known = levels[place] == column if levels.size else np.zeros(column.size, dtype=bool)
     return np.where(np.isnan(column), np.nan, np.where(known, place, levels.size + 1))
@@ -117,7 +117,7 @@ def _positives_first(order: Array, codes: Array, is_positive: Bools) -> None:
 
 @kernel
 def _bin(column: Floats, cuts: Floats, codes: Array) -> tuple[Floats, Floats]:
-    """Fill the number of cuts at or below each value, one more than there can be for a hole.
+    """Fill the number of cuts at or below each value; a missing value gets the next code.
 
     Returns the least and the greatest value with each code.
     """

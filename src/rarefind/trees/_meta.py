@@ -28,7 +28,7 @@ class Plan(NamedTuple):
     shrinkage: float = 0.0
     budget: float | None = None  # weight of the rows that will be checked
 
-    def scaled(self, share: float) -> Plan:
+    def scale(self, share: float) -> Plan:
         """The same for a share of the rows."""
         return self if self.budget is None else self._replace(budget=share * self.budget)
 
@@ -180,11 +180,11 @@ class _MetaTreeBuilder:
         if not self.columns.is_set[feature]:
             threshold = self.columns.threshold(feature, low, high)
             return feature, threshold, bool(missing_left), -1
-        hole = self.columns.n_codes[feature]
+        missing = self.columns.n_codes[feature]
         goes_left = np.append(grown.levels[inner], False)
-        goes_left[hole + 1] = missing_left  # for a set, where most rows go: so does a new level
+        goes_left[missing + 1] = missing_left  # for a set, where most rows go: so does a new level
         self.sets.append(goes_left)
-        return feature, np.nan, bool(goes_left[hole]), len(self.sets) - 1
+        return feature, np.nan, bool(goes_left[missing]), len(self.sets) - 1
 
     def finish(self) -> MetaTree:
         """Turn what was collected into arrays."""

@@ -13,14 +13,14 @@ from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import with_callbacks
 from rarefind._core.types import ArrayLike, Label, Table
 from rarefind.metrics import budget
-from rarefind.trees._base import ABOVE_HALF, Start, TreeClassifier
+from rarefind.trees._base import ABOVE_HALF, Start, TreeClassifier, upgrade_trees
 from rarefind.trees._classifier import MAX_INNER, MetaTreeClassifier
 from rarefind.trees._criteria import CRITERIA
 from rarefind.trees._meta import Plan
 from rarefind.trees._prune import SMOOTHINGS
 
 
-@saved("metaap")
+@saved("metaap", 2, upgrade=upgrade_trees)
 class MetaAPClassifier(MetaTreeClassifier):
     """MetaAP: one small tree of trees that ranks for the top of the list, and can be read.
 
@@ -113,7 +113,7 @@ class MetaAPClassifier(MetaTreeClassifier):
         ``metric`` on the held-out rows at the threshold, so rather high as well; NaN when nothing
         was held out.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     Notes
     -----

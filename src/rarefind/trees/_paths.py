@@ -1,8 +1,8 @@
 """Paths through a tree of trees, as conditions that a person can read.
 
 A path is a list of condition numbers, each with whether it held. What all its conditions say about
-one feature is one thing: the numbers between two bounds, or some levels, and whether a hole or a
-new level, one that was not seen in training, can come along.
+one feature is one thing: the numbers between two bounds, or some categories (levels), and whether a
+missing value or a new category, one that was not seen in training, can come along.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def row_path(tree: MetaTree, row: Floats) -> Path:
     at = int(tree.nodes.root[0])
     while at >= 0:
         value, number = row[c.feature[at]], c.set_number[at]
-        if value != value:  # a hole
+        if value != value:  # missing
             holds = bool(c.missing_left[at])
         elif number >= 0:
             holds = bool(tree.sets[number, int(value)])
@@ -127,7 +127,7 @@ def path_leaf(tree: MetaTree, path: Path) -> int:
     return -1 - step(tree, *path[-1]) if path else 0
 
 
-def all_paths(tree: MetaTree, most: int = 10_000, holes: Bools | None = None) -> list[Path]:
+def all_paths(tree: MetaTree, most: int = 10_000, has_missing: Bools | None = None) -> list[Path]:
     """Every path from the root to an outer leaf that some row can take.
 
     Parameters
@@ -136,8 +136,8 @@ def all_paths(tree: MetaTree, most: int = 10_000, holes: Bools | None = None) ->
         The tree.
     most : int, default=10_000
         More paths than these are refused.
-    holes : ndarray of bool, default=None
-        Features that can have a hole; by default all. New levels can be in any that has levels.
+    has_missing : ndarray of bool, default=None
+        Features that can be missing; by default all. New categories can be in any that has some.
 
     Returns
     -------
@@ -157,7 +157,7 @@ def all_paths(tree: MetaTree, most: int = 10_000, holes: Bools | None = None) ->
                 )
             continue
         feature = int(tree.conditions.feature[at])
-        missing = holes is None or bool(holes[feature])
+        missing = has_missing is None or bool(has_missing[feature])
         before = known.get(feature) or _unknown(tree, feature, missing)
         for holds in (False, True):
             after = before.after(tree, at, holds)
@@ -190,13 +190,13 @@ def _log_odds(sums: Floats, prior: float) -> Floats:
     return np.asarray(np.log((positive + prior) / (weight - positive + 1 - prior)))
 
 
-def merged(
+def merge_conditions(
     tree: MetaTree,
     path: Path,
     names: list[str],
     weights: Floats | None = None,
     raw_row: Floats | None = None,
-    holes: Bools | None = None,
+    has_missing: Bools | None = None,
 ) -> list[Condition]:
     """The conditions of a path, one a feature, in the order in which the path meets them.
 
@@ -212,9 +212,9 @@ def merged(
         Share of each condition; those on one feature are added.
     raw_row : ndarray of shape (n_features,), default=None
         The row that took the path. Without it the conditions are those of all rows that can.
-    holes : ndarray of bool, default=None
-        Without a row: features that can have a hole; by default all. New levels can be in any that
-        has levels.
+    has_missing : ndarray of bool, default=None
+        Without a row: features that can be missing; by default all. New categories can be in any
+        that has some.
 
     Returns
     -------
@@ -229,7 +229,7 @@ def merged(
     for place, (number, holds) in enumerate(path):
         feature = int(tree.conditions.feature[number])
         if feature not in known:
-            missing = holes is None or bool(holes[feature])
+            missing = has_missing is None or bool(has_missing[feature])
             known[feature] = _unknown(tree, feature, missing)
         known[feature] = known[feature].after(tree, number, holds)
         share[feature] = share.get(feature, 0.0) + (0.0 if weights is None else weights[place])
@@ -238,7 +238,7 @@ def merged(
         name, levels = names[feature], tree.levels.get(feature)
         if raw_row is not None:
             condition = _of_row(name, what, levels, float(raw_row[feature]))
-        elif what.any_value and what.missing == (holes is None or bool(holes[feature])):
+        elif what.any_value and what.missing == (has_missing is None or bool(has_missing[feature])):
             continue  # nothing is known
         else:
             condition = _condition(name, what, levels)
@@ -287,15 +287,15 @@ def interval(name: str, low: float, high: float) -> Condition:
 
 
 def _in(name: str, values: tuple[float, ...]) -> Condition:
-    text = f"= {plain(values[0])}" if len(values) == 1 else f"in {braced(values)}"
+    text = f"= {plain(values[0])}" if len(values) == 1 else f"in {brace(values)}"
     return Condition(name, "in", values, f"{name} {text}")
 
 
 def _not_in(name: str, values: tuple[float, ...]) -> Condition:
-    return Condition(name, "not in", values, f"{name} not in {braced(values)}")
+    return Condition(name, "not in", values, f"{name} not in {brace(values)}")
 
 
-def braced(values: tuple[float, ...]) -> str:
+def brace(values: tuple[float, ...]) -> str:
     """Levels as a set, the first of many."""
     shown = [plain(value) for value in values[:_LEVELS_SHOWN]]
     if len(values) > _LEVELS_SHOWN:
@@ -322,7 +322,7 @@ def explain_path(tree: MetaTree, row: Floats, raw_row: Floats, names: list[str])
     list of Condition
     """
     path = row_path(tree, row)
-    found = merged(tree, path, names, path_weights(tree, path), raw_row)
+    found = merge_conditions(tree, path, names, path_weights(tree, path), raw_row)
     return sorted(found, key=lambda condition: -condition.weight)
 
 
@@ -346,7 +346,7 @@ def to_conditions(
     score: Floats,
     names: list[str],
     most: int = 10_000,
-    holes: Bools | None = None,
+    has_missing: Bools | None = None,
 ) -> list[LeafRule]:
     """The tree as rules, of which exactly one holds for each row.
 
@@ -360,8 +360,8 @@ def to_conditions(
         What the features are called.
     most : int, default=10_000
         More rules than these are refused.
-    holes : ndarray of bool, default=None
-        Features that can have a hole; by default all. New levels can be in any that has levels.
+    has_missing : ndarray of bool, default=None
+        Features that can be missing; by default all. New categories can be in any that has some.
 
     Returns
     -------
@@ -370,8 +370,10 @@ def to_conditions(
     """
     ranks = leaf_ranks(tree, score)
     rules = []
-    for path in all_paths(tree, most, holes):
+    for path in all_paths(tree, most, has_missing):
         leaf = path_leaf(tree, path)
-        conditions = merged(tree, path, names, path_weights(tree, path), holes=holes)
+        conditions = merge_conditions(
+            tree, path, names, path_weights(tree, path), has_missing=has_missing
+        )
         rules.append(LeafRule(int(ranks[leaf]), float(score[leaf]), conditions))
     return sorted(rules, key=lambda rule: rule.leaf)

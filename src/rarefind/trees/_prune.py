@@ -40,7 +40,7 @@ class HeldOutRanking(NamedTuple):
         """Go down the list."""
         return cls(*cumulate(score, weight, weight * is_positive))
 
-    def thinned(self) -> HeldOutRanking:
+    def thin(self) -> HeldOutRanking:
         """The first places, and ever fewer further down: enough for any budget and threshold."""
         kept = _places(self.score.size)
         return HeldOutRanking(self.score[kept], self.weight[kept], self.positive[kept])
@@ -94,11 +94,11 @@ def leaves_at(nodes: OuterNodes, depth: int) -> Bools:
 def node_scores(nodes: OuterNodes, shape: Pruning, scores: str) -> Floats:
     """Score of each outer node: its smoothed precision, or its position from left to right."""
     if scores == "precision":
-        return smoothed(nodes.parent, nodes.sums, shape.smoothing)
+        return smooth(nodes.parent, nodes.sums, shape.smoothing)
     return positions(nodes, shape.depth)
 
 
-def smoothed(parent: Array, sums: Floats, smoothing: float) -> Floats:
+def smooth(parent: Array, sums: Floats, smoothing: float) -> Floats:
     """Precision of each outer node, drawn towards that of its parent by ``smoothing`` rows."""
     score = np.empty(len(parent))
     score[0] = sums[0, 2] / sums[0, 1]

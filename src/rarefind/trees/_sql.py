@@ -48,7 +48,7 @@ def to_sql(
     ranker : Ranker
         The tree, its scores, and its bands if it has any.
     names : list of str
-        The columns of the table that are the features. They hold numbers; a hole is NULL.
+        The columns of the table that are the features. They hold numbers; a missing value is NULL.
     dialect : {"ansi", "sqlite", "duckdb", "postgresql", "mysql"}, default="ansi"
         Whose SQL. MySQL is asked for version 8.0.14 or later.
     table : str, default="rows"
@@ -67,15 +67,15 @@ def to_sql(
     if output.casefold() in {name.casefold() for name in names}:
         raise ValueError(f"The table has a column {output!r} already: give another as output.")
     write = _Writer(ranker.tree, names, dialect)
-    rows, priority = write.quoted(table), write.quoted(output)
+    rows, priority = write.quote(table), write.quote(output)
     if ranker.tree.is_leaf[0]:
         return f"SELECT t.*, {write.literal(ranker.score[0])} AS {priority}\nFROM {rows} AS t"
     if (ranker.width > 0).any():
         bands = _Bands(write, ranker)
-        steps, last = [*write.moves(), *bands.steps()], bands.moved()
+        steps, last = [*write.moves(), *bands.steps()], bands.move_within()
     else:
         steps, last = write.moves(), write.by_leaf(ranker.score, write.indent - 1)
-    return (_streamed if dialect == "duckdb" else _correlated)(steps, last, rows, priority)
+    return (_stepwise_sql if dialect == "duckdb" else _subquery_sql)(steps, last, rows, priority)
 
 
 class _QueryStep(NamedTuple):
@@ -86,7 +86,7 @@ class _QueryStep(NamedTuple):
     fenced: bool = False  # not to be put into the next step, where its columns are used often
 
 
-def _correlated(steps: list[_QueryStep], last: str, rows: str, priority: str) -> str:
+def _subquery_sql(steps: list[_QueryStep], last: str, rows: str, priority: str) -> str:
     """The steps within a subquery a row, so that their columns are none of the table's."""
     lines, kept = ["SELECT t.*, ("], list[str]()
     for number, move in enumerate(steps):
@@ -100,7 +100,7 @@ def _correlated(steps: list[_QueryStep], last: str, rows: str, priority: str) ->
         lines.append(f"  {'WITH ' if number == 0 else ''}step_{number + 1} AS (")
         # A query with DISTINCT is not put into another, and of one row it is the same.
         select = "SELECT DISTINCT" if move.fenced else "SELECT"
-        lines.append(f"    {select} {_listed([*carried, *_named(move.new)], 3)}")
+        lines.append(f"    {select} {_comma_list([*carried, *_as_columns(move.new)], 3)}")
         lines += [f"    FROM step_{number} AS s"] if number else []
         lines.append("  )" + ("," if number + 1 < len(steps) else ""))
         kept += move.new
@@ -108,7 +108,7 @@ def _correlated(steps: list[_QueryStep], last: str, rows: str, priority: str) ->
     return "\n".join([*lines, f") AS {priority}", f"FROM {rows} AS t"])
 
 
-def _streamed(steps: list[_QueryStep], last: str, rows: str, priority: str) -> str:
+def _stepwise_sql(steps: list[_QueryStep], last: str, rows: str, priority: str) -> str:
     """The steps over the whole table; DuckDB can leave out their columns at the end."""
     # No step may have the name of the table.
     name = "rarefind_step_" if rows.casefold().startswith('"step_') else "step_"
@@ -116,14 +116,14 @@ def _streamed(steps: list[_QueryStep], last: str, rows: str, priority: str) -> s
     for number, move in enumerate(steps):
         kept = [*(column for column in kept if column not in move.dropped), *move.new]
         lines.append(f"{'WITH ' if number == 0 else ''}{name}{number + 1} AS (")
-        lines.append(f"  SELECT {_listed([_all_but(move.dropped), *_named(move.new)], 2)}")
+        lines.append(f"  SELECT {_comma_list([_all_but(move.dropped), *_as_columns(move.new)], 2)}")
         lines.append(f"  FROM {f'{name}{number}' if number else rows} AS t")
         lines.append(")" + ("," if number + 1 < len(steps) else ""))
     lines.append(f"SELECT {_all_but(kept)}, {last} AS {priority}")
     return "\n".join([*lines, f"FROM {name}{len(steps)} AS t"])
 
 
-def _named(columns: dict[str, str]) -> list[str]:
+def _as_columns(columns: dict[str, str]) -> list[str]:
     return [f"{text} AS {name}" for name, text in columns.items()]
 
 
@@ -131,7 +131,7 @@ def _all_but(dropped: list[str]) -> str:
     return f"t.* EXCLUDE ({', '.join(dropped)})" if dropped else "t.*"
 
 
-def _listed(columns: list[str], indent: int) -> str:
+def _comma_list(columns: list[str], indent: int) -> str:
     """Columns of a SELECT: two at most in a line, more in a line each."""
     return (", " if len(columns) <= 2 else ",\n" + _INDENT * indent).join(columns)
 
@@ -146,7 +146,7 @@ class _Writer:
         self.source, self.indent = ("t", 1) if dialect == "duckdb" else ("s", 2)
         # With the alias in front SQLite refuses a column that is not there; without it, the name
         # in quotes would be a text.
-        self.columns = [f"t.{self.quoted(name)}" for name in names]
+        self.columns = [f"t.{self.quote(name)}" for name in names]
         self.tail = ""
         while any(re.fullmatch(_HELPER + self.tail, name.casefold()) for name in names):
             self.tail += "_"
@@ -233,7 +233,7 @@ class _Writer:
         """A number that the database reads as the same double."""
         return sql_number(value, self.dialect)
 
-    def quoted(self, name: str) -> str:
+    def quote(self, name: str) -> str:
         """A name in quotes that it cannot leave."""
         return sql_name(name, self.dialect)
 
@@ -371,7 +371,7 @@ class _Bands:
         room = f"CASE WHEN {most} > {least} THEN {most} ELSE {least} END"
         return f"CASE WHEN {high} > {low} THEN ({high} - {low}) / {room} ELSE {self.zero} END"
 
-    def moved(self) -> str:
+    def move_within(self) -> str:
         """The score, less than half the way to the next leaf's."""
         own = self.column("own")
         up, down = (

@@ -26,7 +26,7 @@ class TreeConditions(NamedTuple):
 
     feature: Array  # int32
     threshold: Floats  # NaN for a set, inf where it asks only whether there is a number
-    missing_left: Bools  # where a hole goes
+    missing_left: Bools  # where a missing value goes
     set_number: Array  # int32, -1 for a number
     left: Array  # int32
     right: Array  # int32
@@ -49,8 +49,8 @@ class OuterNodes(NamedTuple):
 class MetaTree(NamedTuple):
     """A tree of trees.
 
-    The codes of a column with L levels are 0 to L - 1 for these, L for a hole in training (later a
-    hole stays NaN, and goes by ``missing_left``), and L + 1 for a level that is new.
+    A column of categories has L levels. Its codes are 0 to L - 1 for these, L for a missing value
+    in training (later it stays NaN, and goes by ``missing_left``), and L + 1 for a new category.
     """
 
     conditions: TreeConditions
@@ -65,11 +65,11 @@ class MetaTree(NamedTuple):
 
     def apply(self, X: Floats) -> Ints:
         """The outer leaf of each row."""
-        c, rows = self.conditions, self.coded(X)
+        c, rows = self.conditions, self.encode(X)
         return _leaves(rows, *c[:-1], self.nodes.root, self.sets)
 
-    def coded(self, X: Floats) -> Floats:
-        """Rows with codes for levels, also new ones, ready for the kernels; holes stay NaN."""
+    def encode(self, X: Floats) -> Floats:
+        """Rows with codes for categories, also new ones; missing values stay NaN."""
         if not self.levels:
             return np.require(X, requirements=["C", "W"])
         X = np.array(X, order="C")
@@ -95,7 +95,7 @@ class MetaTree(NamedTuple):
             found[node] = node if whole else found[parent]
         return found
 
-    def pruned(self, is_kept: Bools) -> Pruned:
+    def prune(self, is_kept: Bools) -> Pruned:
         """The tree with only the kept outer nodes split."""
         leaf = self.leaf_under(is_kept & ~self.is_leaf)
         old = np.flatnonzero(leaf == np.arange(leaf.size))
@@ -109,8 +109,8 @@ class MetaTree(NamedTuple):
         inside = split[old]
         tree = MetaTree(
             conditions._replace(
-                left=_renumbered(conditions.left, node, place),
-                right=_renumbered(conditions.right, node, place),
+                left=_renumber(conditions.left, node, place),
+                right=_renumber(conditions.right, node, place),
             ),
             nodes._replace(
                 root=np.where(inside, place[nodes.root], -1).astype(np.int32),
@@ -151,7 +151,7 @@ def _numbers(kept: Ints, n: int) -> Array:
     return number
 
 
-def _renumbered(child: Array, node: Array, place: Array) -> Array:
+def _renumber(child: Array, node: Array, place: Array) -> Array:
     """Children of conditions, which are conditions or outer nodes, by their new numbers."""
     outer = -1 - node[np.where(child < 0, -1 - child, -1)]
     return np.where(child >= 0, place[np.maximum(child, -1)], outer).astype(np.int32)

@@ -13,8 +13,8 @@ from rarefind._core.kernels import kernel
 from rarefind._core.saved import saved
 from rarefind._core.types import Array, Floats
 from rarefind.conditions._matrix import BranchArrays, with_combinations
-from rarefind.conditions.words import branch_node
 from rarefind.rules import Rule, RuleError, RuleSet
+from rarefind.rules.branch_nodes import branch_node
 from rarefind.rules.branches import Branch, Combination, Test
 from rarefind.rules.sql_words import check_dialect, sql_name, sql_number
 
@@ -34,7 +34,7 @@ class ConditionList(NamedTuple):
     def score(self, X: Floats, n_jobs: int | None = None) -> Floats:
         """Scores of rows, added up in the order of the list."""
         held = self.held(X, n_jobs)
-        return _added(held.indptr, held.indices, self.weights, self.start)
+        return _sum_weights(held.indptr, held.indices, self.weights, self.start)
 
     def held(self, X: Floats, n_jobs: int | None = None) -> csr_matrix:
         """Which conditions hold for which rows."""
@@ -56,7 +56,7 @@ class ConditionList(NamedTuple):
 
 
 @kernel
-def _added(indptr: Array, indices: Array, weights: Floats, start: float) -> Floats:
+def _sum_weights(indptr: Array, indices: Array, weights: Floats, start: float) -> Floats:
     score = np.empty(indptr.size - 1)
     for i in range(score.size):
         total = start
@@ -66,7 +66,7 @@ def _added(indptr: Array, indices: Array, weights: Floats, start: float) -> Floa
     return score
 
 
-def only_used(
+def drop_unused(
     branches: Sequence[Branch], combinations: Sequence[Combination], n_features: int
 ) -> tuple[list[Branch], list[Combination]]:
     """The branches, and of the combinations only those that they ask for."""
