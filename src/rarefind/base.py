@@ -235,10 +235,12 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
             self.pos_label_ = choose_positive(self.classes_, np.bincount(codes), pos_label)
         elif not self._many_classes:
             raise ValueError(
-                f"Only binary classification is supported: y holds {self.classes_.size} classes."
+                f"Only binary classification is supported: y has {self.classes_.size} classes."
             )
         elif pos_label is not None:
-            raise ValueError(f"pos_label needs two classes, and y holds {self.classes_.size}.")
+            raise ValueError(
+                f"pos_label needs two classes, and y has {self.classes_.size}: leave pos_label out."
+            )
         return X, codes
 
     def _check_training_rows(self, X: Table, y: ArrayLike) -> tuple[Any, Array]:

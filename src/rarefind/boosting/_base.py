@@ -28,7 +28,7 @@ from rarefind.boosting._coding import Coding
 from rarefind.boosting._trees import Trees
 from rarefind.metrics import average_precision, budget, precision_at_k
 from rarefind.rules import Reason
-from rarefind.selection.cross_validation import folds_of_used
+from rarefind.selection.cross_validation import check_positives_held_out, folds_of_used
 
 # Folds are held out until they hold this many positives: more make the choice no better.
 _ENOUGH_POSITIVES = 300
@@ -266,7 +266,7 @@ class BoostingClassifier(RareClassifier):
         if isinstance(eval_set, list) and len(eval_set) == 1:
             eval_set = eval_set[0]  # XGBoost's form
         if not isinstance(eval_set, tuple) or len(eval_set) not in (2, 3):
-            raise ValueError("eval_set is one tuple (X, y) or (X, y, sample_weight).")
+            raise ValueError("eval_set must be one tuple (X, y) or (X, y, sample_weight).")
         X = validate_data(self, eval_set[0], reset=False, dtype=np.float64, ensure_all_finite=False)
         check_finite(self, X, self._allows_missing)
         labels = column_or_1d(eval_set[1])
@@ -274,7 +274,7 @@ class BoostingClassifier(RareClassifier):
         place = {label: code for code, label in enumerate(self.classes_.tolist())}
         unknown = [label for label in labels.tolist() if label not in place]
         if unknown:
-            raise ValueError(f"eval_set holds the label {unknown[0]!r}, which y does not.")
+            raise ValueError(f"eval_set has the label {unknown[0]!r}, which y does not have.")
         codes = np.array([place[label] for label in labels.tolist()])
         weight = training_weights(X, codes, eval_set[2] if len(eval_set) == 3 else None, None)
         used = weight > 0
@@ -292,7 +292,7 @@ class BoostingClassifier(RareClassifier):
     ) -> tuple[list[BoostingRows], list[Floats]]:
         """Make rounds on all parts; the held-out rows and their scores after the best round.
 
-        No more rounds are made than until the moment ``stop``.
+        No more rounds are made after the time ``stop``.
         """
         models, held = zip(*(self._grow_part(rows, part, seed) for part in parts), strict=True)
         curve: list[float] = []
@@ -342,8 +342,7 @@ class BoostingClassifier(RareClassifier):
             return
         positive = np.concatenate([rows.positive for rows in held])
         weight = np.concatenate([rows.weight for rows in held])
-        if not positive.any():
-            raise ValueError("No positive was held out, so nothing can be tuned: give other folds.")
+        check_positives_held_out(positive)
         self._calibrate(np.concatenate(scores), positive, weight)
 
     @property
@@ -359,7 +358,7 @@ class BoostingClassifier(RareClassifier):
         return np.asarray(found / (found.sum() or 1.0))
 
     def _check_state(self) -> None:
-        """Refuse what a file holds that no fit would make."""
+        """Raise on a state from a file that no fit would make."""
         self._trees.check_state(self.n_features_in_)
         self._coding.check_state(self.n_features_in_)
 

@@ -32,7 +32,7 @@ _DROPPED = 0.3
 _MARGIN = 0.01
 # Bins of a column by which sets are compared.
 _BINS = 64
-# Rounds by which sets of columns are compared: most, between two looks, and without a better one.
+# Rounds by which sets of columns are compared: most, between two checks, and without a better one.
 _MOST_ROUNDS, _LOOK_EVERY, _PATIENCE = 100, 5, 10
 # Positives of a class without which columns are not compared, and to compare them by.
 _FEWEST_TO_SPLIT, _ENOUGH_POSITIVES = 4, 100
@@ -67,7 +67,7 @@ class Projection(NamedTuple):
         return made
 
     def sets(self, is_set: Bools) -> Bools:
-        """Which of the columns that trees are given hold levels."""
+        """Which of the columns that trees are given are categories."""
         return np.concatenate([is_set[self.columns], np.zeros(len(self.loadings), dtype=bool)])
 
     def only(self, kept: Ints) -> Projection:
@@ -94,7 +94,7 @@ class Projection(NamedTuple):
         return out
 
     def check_state(self, d: int) -> None:
-        """Refuse what a file holds that no fit would make."""
+        """Raise on a state from a file that no fit would make."""
         columns, loadings = self.columns, self.loadings
         sound = (
             columns.ndim == 1
@@ -316,9 +316,9 @@ def boosted_directions(
     with threads as pool:
         each: Map = map if pool is None else pool.map
         for _ in range(how.max_rounds):
-            chance = expit(score)
-            first, second = rows.weight * (chance - rows.positive), rows.weight * chance
-            second *= 1 - chance
+            probability = expit(score)
+            first, second = rows.weight * (probability - rows.positive), rows.weight * probability
+            second *= 1 - probability
             new = columns.readable(weighted_pca(Z, second), how.min_loading)
             new = new[_is_new(new * columns.scale, kept * columns.scale)]
             known, there = d + len(kept), d + len(kept) + len(new)
@@ -388,7 +388,7 @@ def rca_axes(Z: Floats, positive: Bools) -> Floats:
 class Contest(NamedTuple):
     """What sets of columns are compared by."""
 
-    params: dict[str, Any]  # what XGBoost is told
+    params: dict[str, Any]  # of XGBoost
     n_rounds: int
     worth: Callable[[BoostingRows, Floats], float]  # of the scores of held-out rows
     seed: int

@@ -78,7 +78,7 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
         of the sample better.
     projected_features : array-like or None, default=None
         Columns that directions are made of, by number, name or one truth value a column; by default
-        those that hold no levels and more than two different values.
+        those with more than two different values that are not categories.
     max_samples : int, default=10_000
         Most rows that directions and columns are chosen by: positives up to half of them, and
         negatives at random, weighted so that both add up to what they were.
@@ -286,7 +286,7 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
         """
         check_is_fitted(self)
         if top < 1:
-            raise ValueError(f"top is a number of columns, at least 1; it is {top}.")
+            raise ValueError(f"top={top}: give a number of columns, at least 1.")
         kept, names = self._projection, self._feature_names()
         rows = []
         for loadings, axis in zip(kept.loadings, kept.standardise(), strict=True):
@@ -405,7 +405,10 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
             sentence = str(error).replace("categorical_features", "projected_features")
             raise ValueError(sentence) from None
         if (wanted & self._is_set).any():
-            raise ValueError("projected_features names a column of levels, which cannot be added.")
+            raise ValueError(
+                "projected_features names a column of categories, which cannot be added up: "
+                "leave it out."
+            )
         return wanted
 
     def _by_trees(self, X: Floats, **what: bool) -> Array:

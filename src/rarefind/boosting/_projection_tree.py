@@ -297,7 +297,7 @@ def _write_codes(column: Floats, cuts: Floats, codes: Array) -> None:
 
 
 def code_levels(column: Floats, positive: Bools, weight: Floats, codes: Array) -> None:
-    """Code a column of levels by the place of a level in the order of their positive rates."""
+    """Code categories by their place in the order of their positive rates."""
     known = ~np.isnan(column)
     codes[~known] = MISSING
     levels, which = np.unique(column[known], return_inverse=True)

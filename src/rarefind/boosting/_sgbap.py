@@ -76,8 +76,8 @@ class SGBAPClassifier(BoostedTreesClassifier):
         For columns by name, or for all in their order: 1 if the priority may only rise with the
         value, −1 if it may only fall, 0 if it may do both.
     categorical_features : array-like or None, default=None
-        Columns that hold levels, by number, name or one truth value a column; a split takes a set
-        of levels. A level that the fit has not seen is a missing value.
+        Columns of categories, by number, name or one truth value a column; a split sends a set of
+        categories one way. A category that the fit has not seen is a missing value.
     early_stopping_rounds : int or None, default=50
         Stop when held-out rows have not been ranked better for that many rounds, and keep the best
         number, the last of equal ones; None makes all rounds.
@@ -124,7 +124,7 @@ class SGBAPClassifier(BoostedTreesClassifier):
 
     Notes
     -----
-    The scores of the surrogate alone are no log-odds; the probabilities are, by beta calibration
+    The scores of the surrogate alone are not log-odds; probabilities come from beta calibration
     on held-out rows, which leaves the ranking as it is. :meth:`explain` gives exact Shapley values
     of the trees.
 
@@ -256,7 +256,7 @@ class SGBAPClassifier(BoostedTreesClassifier):
 def draw_batch(positive: Bools, weight: Floats, share: float, seed: int) -> Floats:
     """The weights of a batch, 0 for rows not in it: the same share of each class, at least a row.
 
-    Each row in turn is drawn with the chance of those still wanted among those still to come.
+    Each row in turn is drawn with probability wanted / left, of the rows still to come.
     """
     left = np.zeros(2, dtype=np.int64)
     for i in range(positive.size):
@@ -268,9 +268,9 @@ def draw_batch(positive: Bools, weight: Floats, share: float, seed: int) -> Floa
     state = np.uint64(seed)
     for i in range(positive.size):
         state += STEP
-        chance = uniform(state)
+        u = uniform(state)
         c = int(positive[i])
-        if chance * left[c] < wanted[c]:
+        if u * left[c] < wanted[c]:
             drawn[i] = weight[i]
             wanted[c] -= 1
         left[c] -= 1

@@ -143,7 +143,7 @@ class BoostedTreesClassifier(BoostingClassifier):
         return self._feature_names()
 
     def _params(self, rows: BoostingRows) -> dict[str, Any]:
-        """What XGBoost is told."""
+        """Parameters of XGBoost."""
         least = self.min_child_weight
         if least == "auto":
             least = min(1.0, rows.positive.sum() / _ENOUGH_FOR_ONE)
@@ -170,7 +170,10 @@ class BoostedTreesClassifier(BoostingClassifier):
         if not directions.any():
             return {}
         if directions[self._is_set].any():
-            raise ValueError("monotone_constraints names a column of levels, which have no order.")
+            raise ValueError(
+                "monotone_constraints names a column of categories, which have no order: "
+                "leave it out."
+            )
         return {"monotone_constraints": f"({','.join(map(str, directions))})"}
 
     def _grow(self, rows: BoostingRows, held_out: Floats | None, seed: int) -> Run:
@@ -179,10 +182,10 @@ class BoostedTreesClassifier(BoostingClassifier):
     def _grow_on(
         self, rows: BoostingRows, held_out: Floats | None, seed: int, is_set: Bools
     ) -> Run:
-        """A model before its first round, on columns of which some hold levels."""
+        """A model before its first round, on columns of which some are categories."""
         if self.tree_method == "exact" and is_set.any():
             raise ValueError(
-                "tree_method='exact' cannot split by sets of levels: leave "
+                "tree_method='exact' cannot split categories: leave "
                 "categorical_features out, or take another tree_method."
             )
         params = self._params(rows) | {"seed": seed}
@@ -237,14 +240,14 @@ def _directions(constraints: Any, names: list[str]) -> Array:
         given = {names[c] if c in range(len(names)) else c: d for c, d in constraints.items()}
         unknown = [name for name in given if name not in names]
         if unknown:
-            raise ValueError(f"monotone_constraints names {unknown[0]!r}, which is no column.")
+            raise ValueError(f"monotone_constraints names {unknown[0]!r}, which is not a column.")
         found = np.array([given.get(name, 0) for name in names])
     else:
         found = np.asarray(constraints)
         if found.shape != (len(names),):
             raise ValueError(
-                f"monotone_constraints holds {found.size} directions for {len(names)} columns."
+                f"monotone_constraints has {found.size} directions for {len(names)} columns."
             )
     if not np.isin(found, (-1, 0, 1)).all():
-        raise ValueError("monotone_constraints are -1, 0 or 1.")
+        raise ValueError("Each of monotone_constraints must be -1, 0 or 1.")
     return found.astype(int)

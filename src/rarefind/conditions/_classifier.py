@@ -42,7 +42,7 @@ from rarefind.metrics import average_precision
 from rarefind.rules import Reason, RuleError, RuleSet
 from rarefind.rules.branches import Branch, BranchList, Combination
 from rarefind.selection import best_threshold
-from rarefind.selection.cross_validation import folds_of_used
+from rarefind.selection.cross_validation import check_positives_held_out, folds_of_used
 
 # With fewer rows of a class than these none are kept out to measure conditions on.
 _FEWEST_TO_MEASURE = 20
@@ -98,8 +98,8 @@ class ConditionClassifier(RareClassifier):
     prefit : bool, default=False
         Take ``estimator`` as it is fitted already; so is a
         :class:`sklearn.frozen.FrozenEstimator` always, which searches and ``clone`` leave fitted.
-        Give ``fit`` rows that it has not seen then, for on others it looks better than it is, and
-        the labels that it knows; a bare booster gives the chance of the positive ones.
+        Then give ``fit`` rows that it has not seen, because on others it seems better than it is,
+        and the labels that it knows; a bare booster gives the probability of the positive ones.
     max_conditions : int, default=40
         Longest list.
     tolerance : float, default=0.01
@@ -123,8 +123,8 @@ class ConditionClassifier(RareClassifier):
         Share of the rows that nothing is learned from, to measure the conditions on. None learns
         from all rows, and measures nothing. With fewer than 20 rows in a class nothing is measured.
     categorical_features : array-like or None, default=None
-        Columns that hold levels, by number, name or one truth value a column, for an estimator that
-        splits on sets of them; XGBoost takes whole numbers from 0 on.
+        Columns of categories, by number, name or one truth value a column, for an estimator that
+        splits on sets of categories; XGBoost takes whole numbers from 0 on.
     cv : int, splitter or iterable, default=5
         The folds. No more of them are used than it takes to hold out 300 positives.
     threshold : "auto", float or None, default="auto"
@@ -284,7 +284,7 @@ class ConditionClassifier(RareClassifier):
         """
         self._count_metric()
         if self.prefit and self.estimator is None:
-            raise ValueError("prefit=True needs the fitted estimator.")
+            raise ValueError("prefit=True needs a fitted estimator: give estimator=.")
         X, codes = self._start_fit(X, y, self.pos_label)
         check_consistent_length(X, groups)
         weight = training_weights(X, codes, sample_weight, None)
@@ -437,8 +437,7 @@ class ConditionClassifier(RareClassifier):
 
     def _worth(self, score: Floats, rows: _LabelledRows) -> float:
         """What a ranking of held-out rows is worth."""
-        if not rows.positive.any():
-            raise ValueError("No positive was held out, so nothing can be tuned: give other folds.")
+        check_positives_held_out(rows.positive)
         if self.eval_metric == "average_precision":
             return average_precision(rows.positive, score, sample_weight=rows.weight)
         return best_threshold(rows.positive, score, "f1", sample_weight=rows.weight).value
@@ -506,7 +505,7 @@ class ConditionClassifier(RareClassifier):
         table : str, default="rows"
             The table, with a column for each feature by its name; a missing value is NULL.
         output : str, default="priority"
-            What the priority is called.
+            Name of the column with the priority.
 
         Returns
         -------
@@ -546,11 +545,11 @@ class ConditionClassifier(RareClassifier):
             read_into(model, whole)
             model._check_state()
         except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
-            raise RuleError(f"This is no list of conditions ({error}).") from None
+            raise RuleError(f"This is not a list of conditions ({error}).") from None
         return model
 
     def _check_state(self) -> None:
-        """Refuse what a file holds that no fit would make."""
+        """Raise on a state from a file that no fit would make."""
         self._condition_list.check_state(self.n_features_in_)
         self._measures.check_state(self.n_conditions_)
         reference = self._reference

@@ -46,7 +46,7 @@ class ConditionList(NamedTuple):
         return RuleSet([Rule(str(node), name=f"c{i}") for i, node in enumerate(nodes, start=1)])
 
     def check_state(self, n_features: int) -> None:
-        """Refuse what a file holds that no fit would make."""
+        """Raise on a state from a file that no fit would make."""
         self.tests.check_state(n_features + len(self.combinations))
         named = [j for combination in self.combinations for j in combination.columns]
         if self.weights.shape != (self.tests.start.size - 1,) or any(
@@ -149,7 +149,7 @@ def from_json(start: Any, conditions: Any, names: Sequence[str]) -> ConditionLis
 def finite(value: Any) -> float:
     """A number of a file, which is one and not beyond all bounds."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < _LARGEST:
-        raise ValueError(f"{value!r:.40} is no number")
+        raise ValueError(f"{value!r:.40} is not a number")
     return float(value)
 
 
@@ -216,7 +216,7 @@ def read_json(text: str) -> dict[str, Any]:
         if whole.get("version") != VERSION:
             raise ValueError(f"version {whole.get('version')!r:.20} is not known here")
     except RecursionError:
-        raise RuleError("This is no list of conditions (it is nested too deeply).") from None
+        raise RuleError("This is not a list of conditions (it is nested too deeply).") from None
     except ValueError as error:
-        raise RuleError(f"This is no list of conditions ({error}).") from None
+        raise RuleError(f"This is not a list of conditions ({error}).") from None
     return whole

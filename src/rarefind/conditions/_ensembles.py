@@ -167,6 +167,8 @@ def _lightgbm_split(node: dict[str, Any]) -> Split:
         )
     limit, default_left = float(node["threshold"]), bool(node["default_left"])
     if kind == "Zero":
-        raise ValueError("LightGBM with zero_as_missing cannot be broken into conditions.")
+        raise ValueError(
+            "LightGBM with zero_as_missing cannot be broken into conditions: fit it without."
+        )
     missing = default_left if kind == "NaN" else limit >= -_ZERO  # else missing is 0
     return column, Test(high=limit, missing=missing), Test(low=limit, missing=not missing)

@@ -23,7 +23,7 @@ from rarefind.base import RareClassifier
 from rarefind.data.frames import as_frame
 from rarefind.rules import Condition, Reason, Rule, RuleSet
 from rarefind.rules.syntax import And, Column, Compare, IsIn, IsMissing, Minus, Node, Number
-from rarefind.selection.cross_validation import folds_of_used
+from rarefind.selection.cross_validation import check_positives_held_out, folds_of_used
 
 
 @saved("rule-list")
@@ -49,7 +49,7 @@ class RuleListClassifier(RareClassifier):
         are given see no labels, so that all rows do.
     threshold : "auto", float or None, default="auto"
         The priority from which a row is predicted positive. ``"auto"`` takes the exact best for
-        ``metric``; None is 0, the even chance, for learned weights and any score above 0 for
+        ``metric``; None is 0, even odds, for learned weights and any score above 0 for
         others.
     metric : str or callable, default="f1"
         What the threshold maximises: a name that :func:`rarefind.metrics.count_metric` knows, or a
@@ -189,8 +189,7 @@ class RuleListClassifier(RareClassifier):
             start, weights = self._weigh(fired[train], positive[train], weight[train])
             scores.append(start + fired[held] @ weights)
         rows = np.concatenate([held for _, held in found])
-        if not positive[rows].any():
-            raise ValueError("No positive was held out, so nothing can be tuned: give other folds.")
+        check_positives_held_out(positive[rows])
         return np.concatenate(scores), positive[rows], weight[rows]
 
     def _weigh(self, fired: Floats, positive: Bools, weight: Floats) -> tuple[float, Floats]:
@@ -199,7 +198,7 @@ class RuleListClassifier(RareClassifier):
         if isinstance(self.weights, dict):
             unknown = [name for name in self.weights if name not in names]
             if unknown:
-                raise ValueError(f"weights names {unknown[0]!r}, which is no rule.")
+                raise ValueError(f"weights names {unknown[0]!r}, which is not a rule.")
             return 0.0, np.array([float(self.weights.get(name, 0.0)) for name in names])
         if self.weights == "equal":
             return 0.0, np.ones(len(names))
@@ -302,7 +301,7 @@ def _because(held: list[tuple[Rule, float]]) -> list[Condition]:
 
 
 def _said(part: Node) -> Condition:
-    """One part of a rule; where it is no plain comparison, its text says what it is."""
+    """One part of a rule; where it is not a plain comparison, its text says what it is."""
     text = str(part)
     named = next((node.name for node in part.walk() if isinstance(node, Column)), "")
     if isinstance(part, Compare) and isinstance(part.left, Column):

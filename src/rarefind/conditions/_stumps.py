@@ -75,9 +75,9 @@ def _boost(
     for _ in range(rounds):
         whole_first, whole_second = 0.0, 0.0
         for i in range(n):
-            chance = 1 / (1 + np.exp(-score[i]))
-            first[i] = weight[i] * (chance - positive[i])
-            second[i] = weight[i] * chance * (1 - chance)
+            probability = 1 / (1 + np.exp(-score[i]))
+            first[i] = weight[i] * (probability - positive[i])
+            second[i] = weight[i] * probability * (1 - probability)
             whole_first += first[i]
             whole_second += second[i]
         best, best_gain = -1, _LEAST_GAIN

@@ -1,4 +1,4 @@
-"""What the k-NN baselines share: their parameters, their fit, and rules that are no ratio."""
+"""What the k-NN baselines share: their parameters, their fit, and rules that are not a ratio."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ from rarefind.neighbors._reasons import conditions
 from rarefind.neighbors.ellipsoids import Ellipsoid, EllipsoidRows
 from rarefind.rules import Reason, Similar
 from rarefind.selection import best_threshold
+from rarefind.selection.cross_validation import check_positives_held_out
 from rarefind.selection.thresholds import bounds_at, evaluate
 
 _NEGATIVES_COMPARED = 3
@@ -89,11 +90,6 @@ class Layers(NamedTuple):
     owner: Ints  # (rows,) row number of the nearest training positive
     positive: Bools  # (rows,)
 
-    def check_positives(self) -> None:
-        """Without a positive no threshold is better than another."""
-        if not self.positive.any():
-            raise ValueError("No positive was held out, so nothing can be tuned: give other folds.")
-
 
 class LayerChoice(NamedTuple):
     """Which layer each positive takes."""
@@ -110,7 +106,7 @@ def choose_layers(
     A positive that no held-out positive falls to takes the layer of all.
     """
     if fixed is None:
-        held.check_positives()
+        check_positives_held_out(held.positive)
     bounds = THRESHOLDS if fixed is None else bounds_at(fixed)
     found = [best_threshold(held.positive, score, metric, bounds=bounds) for score in held.score]
     values = np.array([best.value for best in found])

@@ -236,7 +236,7 @@ class _Learner(NamedTuple):
     seed: int | None
 
     def learn(self, X: Floats, codes: Ints) -> Floats:
-        """The map into the learned space; the space as it is where no class holds two rows."""
+        """The map into the learned space; the space as it is where no class has two rows."""
         if np.bincount(codes).max() < 2:
             return np.eye(X.shape[1])
         model = LMNN(self.k, self.mu, max_iter=_MAX_ITER, tol=_TOL, random_state=self.seed)

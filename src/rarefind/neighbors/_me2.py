@@ -40,6 +40,7 @@ from rarefind.neighbors.ellipsoids import (
 from rarefind.rules import Reason
 from rarefind.selection import folds
 from rarefind.selection.calibration import ODDS
+from rarefind.selection.cross_validation import check_positives_held_out
 
 # Tried in this order, in which each solution is a good start for the next.
 _QUANTILES = (0.002, 0.01, 0.05, 0.2)
@@ -71,8 +72,8 @@ class ME2Classifier(RareClassifier):
         Price of a radius below B, in units of 1/B: the paper's μ is ``mu / B``. The radius is at
         least ``1 - max_radius / (2 * mu)`` of B.
     lam : "auto" or float, default="auto"
-        Price of a shape that is no ball, in units of B: the paper's λ is ``lam * B``. Large values
-        give balls. Measured so, neither price depends on the unit of the columns.
+        Price of a shape that is not a ball, in units of B: the paper's λ is ``lam * B``. Large
+        values give balls. Measured so, neither price depends on the unit of the columns.
     combine : {"nearest", "union"}, default="nearest"
         Whether a row is scored by the ellipsoid of its nearest positive alone, as in the paper, or
         by the one of all that scores it highest.
@@ -379,7 +380,7 @@ class ME2Classifier(RareClassifier):
         own = dict(zip(self._rows.positives.tolist(), chosen, strict=True))
         held = self._hold_out(lambda row: [own[row]], 1, pairs, positive, step)
         if self.threshold == "auto":
-            held.check_positives()
+            check_positives_held_out(held.positive)
         self._calibrate(held.score[0], held.positive, np.ones(held.positive.size))
 
     def _learn(self, chosen: list[Setting]) -> list[Ellipsoid]:

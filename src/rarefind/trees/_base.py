@@ -88,7 +88,9 @@ class TreeClassifier(RareClassifier):
             weight = training_weights(X, self.classes_[codes], sample_weight, self.class_weight)
         used = weight > 0
         if np.unique(codes[used]).size < 2:
-            raise ValueError("All rows with weight are of one class: learning needs two classes.")
+            raise ValueError(
+                "All rows with a weight above 0 are of one class: learning needs two classes."
+            )
         # Shrinkage and smoothing speak of rows, so a row weighs 1 on average.
         own, weight = (w[used] / w[used].mean() for w in (own, weight))
         self._has_missing: Bools = np.isnan(X[used]).any(axis=0)
@@ -113,10 +115,10 @@ class TreeClassifier(RareClassifier):
         return BranchList([branch for tree in trees for branch in meta_tree_branches(tree)], [])
 
     def _check_state(self) -> None:
-        """Refuse what a file holds that no fit would make."""
+        """Raise on a state from a file that no fit would make."""
         for ranker in self._rankers():
             check_state(ranker.tree, self.n_features_in_)
             sizes = ranker.score.shape, ranker.width.shape
             nodes, conditions = ranker.tree.nodes.root.size, ranker.tree.conditions.feature.size
             if sizes not in (((nodes,), (conditions,)), ((nodes,), (0,))):
-                raise ValueError("A tree of the model has scores for another.")
+                raise ValueError("A tree of the model has scores of another size.")

@@ -286,7 +286,7 @@ class MetaTreeClassifier(TreeClassifier):
         table : str, default="rows"
             The table, with a column for each feature by its name; a missing value is NULL.
         output : str, default="priority"
-            What the priority is called.
+            Name of the column with the priority.
 
         Returns
         -------

@@ -19,7 +19,7 @@ class TreeColumns(NamedTuple):
     """Codes of the values of each column, rising with them; missing has the code after the last.
 
     A column of numbers has a code for each different value, with the rows in its order, or a code
-    for each bin. A column of levels has a code for each level.
+    for each bin. A column of categories has a code for each of them.
     """
 
     codes: Array  # int32 (d, n)
@@ -27,7 +27,7 @@ class TreeColumns(NamedTuple):
     n_codes: Array  # int32 (d,), without the one for missing values
     is_set: Bools  # (d,), whether the codes are levels
     least: list[Floats]  # the least value of each code
-    greatest: list[Floats]  # and the greatest, the same where codes are no bins
+    greatest: list[Floats]  # and the greatest, the same where codes are not bins
 
     @property
     def exact(self) -> bool:

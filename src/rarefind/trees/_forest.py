@@ -250,8 +250,8 @@ class MetaAPForestClassifier(TreeClassifier):
             self._calibrate(score, positive, weight)
         elif self.threshold == "auto":
             raise ValueError(
-                "All rows of one class are in every tree, so nothing is left to tune the threshold "
-                "by: give more rows of it, or threshold a number or None."
+                "All rows of one class are in every tree, so no row is left to tune the threshold: "
+                "give more rows of that class, or set threshold to a number or None."
             )
         else:
             self._leave_uncalibrated()

@@ -43,7 +43,7 @@ def _typical(conditions: list[Condition], value: float, weight: float) -> Condit
         return Condition(name, "=", "missing", f"{name} is missing", weight)
     bounds = [_bounds(condition) for condition in conditions]
     known = [(b, c.weight) for b, c in zip(bounds, conditions, strict=True) if b is not None]
-    if not known:  # a column of levels
+    if not known:  # a column of categories
         return Condition(name, "=", value, f"{name} = {plain(value)}", weight)
     weights = np.array([w for _, w in known])
     low = _median(np.array([low for (low, _), _ in known]), weights)

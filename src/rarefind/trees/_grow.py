@@ -444,7 +444,7 @@ def _scan_levels(
                         p += sizes[slot, seen[i], 2]
                 _try_set(j, n, w, p, seen, inside, totals, slot, rules, best, found, found_levels)
             continue
-        # Of many levels some hold positives by chance: each is shrunk before they are added up.
+        # Of many categories some have positives by chance: each is shrunk before they are added up.
         base, shrinkage = totals[slot, 2] / totals[slot, 1], rules[2] * (rules[0] == 0)
         shrunk = np.empty(seen.size)
         for i in range(seen.size):

@@ -67,8 +67,9 @@ class MetaAPClassifier(MetaTreeClassifier):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes while growing.
     categorical_features : array-like of int, str or bool, default=None
-        Columns whose numbers are levels: they are split on sets. All sets are tried up to 8 levels,
-        beyond that those with the highest precisions.
+        Columns whose numbers are codes of categories (levels): a split sends a set of categories
+        one way and the others the other way. All sets are tried up to 8 categories, beyond that
+        those with the highest precisions.
     splitter : {"auto", "exact", "histogram"}, default="auto"
         Split between any two values, or only between bins that see the positives; ``"auto"`` takes
         bins beyond 50,000 rows.
@@ -269,7 +270,7 @@ class MetaAPClassifier(MetaTreeClassifier):
         check_is_fitted(self)
         if not self._held_out:
             raise ValueError(
-                "refit_budget asks held-out rows, and this model was fitted without any: fit it "
+                "refit_budget needs held-out rows, and this model was fitted without any: fit it "
                 "with prune=True or threshold='auto'."
             )
         self._refit_budget(budget(k, self.n_rows_) / self.n_rows_)
@@ -281,7 +282,9 @@ class MetaAPClassifier(MetaTreeClassifier):
                 raise ValueError("target='precision_at_k' needs k: checks (200) or a share (0.5%).")
             return budget(self.k, n) / n
         if self.k is not None:
-            raise ValueError("k is the budget of target='precision_at_k'; here it would be unused.")
+            raise ValueError(
+                "k is the budget of target='precision_at_k': set that target, or leave k out."
+            )
         return None
 
     def _plan(self, inner_depth: int, start: Start) -> Plan:

@@ -24,7 +24,7 @@ OR_NEW = " or new"
 
 
 def leaf_ranks(tree: MetaTree, score: Floats) -> Ints:
-    """The number of each outer leaf, 1 for the highest score; 0 for nodes that are no leaves."""
+    """The number of each outer leaf, 1 for the highest score; 0 for nodes that are not leaves."""
     leaves = left_to_right(tree.nodes, tree.is_leaf)
     ranks = np.zeros(tree.nodes.root.size, dtype=np.intp)
     ranked = np.array(leaves)[np.argsort(-score[leaves], kind="stable")]
@@ -207,7 +207,7 @@ def merge_conditions(
     path : list of (int, bool)
         Condition numbers, and whether each held.
     names : list of str
-        What the features are called.
+        Names of the features.
     weights : ndarray of shape (len(path),), default=None
         Share of each condition; those on one feature are added.
     raw_row : ndarray of shape (n_features,), default=None
@@ -315,7 +315,7 @@ def explain_path(tree: MetaTree, row: Floats, raw_row: Floats, names: list[str])
     raw_row : ndarray of shape (n_features,)
         The same with the values of the levels.
     names : list of str
-        What the features are called.
+        Names of the features.
 
     Returns
     -------
@@ -357,7 +357,7 @@ def to_conditions(
     score : ndarray of shape (n_outer_nodes,)
         Score of each outer node; those of leaves are used.
     names : list of str
-        What the features are called.
+        Names of the features.
     most : int, default=10_000
         More rules than these are refused.
     has_missing : ndarray of bool, default=None

@@ -63,7 +63,7 @@ class HeldOutRanking(NamedTuple):
         return float(hits / k)
 
     def around(self, share: float) -> float:
-        """Mean precision of budgets around this one: of one budget alone it would be left to luck.
+        """Mean precision of budgets around this one: of one budget alone it would be mostly noise.
 
         Few held-out rows are within a small budget.
         """
@@ -124,6 +124,6 @@ def mean_of_folds(values: list[Floats]) -> Floats:
     table = np.array(values)
     known = ~np.isnan(table)
     if not known.any():
-        raise ValueError("No fold holds out rows of both classes: give fewer folds.")
+        raise ValueError("No fold has held-out rows of both classes: give fewer folds (cv).")
     total = np.where(known, table, 0.0).sum(axis=0)
     return np.where(known.any(axis=0), total / np.maximum(known.sum(axis=0), 1), np.nan)

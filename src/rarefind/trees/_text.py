@@ -37,7 +37,7 @@ def export_text(ranker: Ranker, names: list[str]) -> str:
     ranker : Ranker
         The tree, its scores, and its bands if it has any.
     names : list of str
-        What the features are called.
+        Names of the features.
 
     Returns
     -------
@@ -121,6 +121,6 @@ def sides(tree: MetaTree, number: int) -> tuple[list[float], list[float], bool]:
 
 
 def readable(name: str) -> str:
-    """The name, in quotes where it could not be told from what is around it."""
+    """The name, in quotes where it could be confused with what is around it."""
     clear = name.isprintable() and name == name.strip() and name and name[0] != '"'
     return name if clear else json.dumps(name)

@@ -56,7 +56,9 @@ class MetaTree(NamedTuple):
     conditions: TreeConditions
     nodes: OuterNodes
     sets: Bools  # (sets, codes): whether a code goes left
-    levels: dict[int, Floats]  # the values of the levels, for the columns that hold levels
+    levels: dict[
+        int, Floats
+    ]  # the values of the categories (levels), for the columns that have some
 
     @property
     def is_leaf(self) -> Bools:

@@ -105,7 +105,7 @@ def lay_out(
     score : ndarray of shape (n_outer_nodes,)
         Score of each outer node; those of leaves are used.
     names : list of str
-        What the features are called.
+        Names of the features.
     has_missing : ndarray of bool, default=None
         Features whose boxes say where a missing value goes; by default only the tips do.
 
