@@ -129,7 +129,7 @@ def place_cut(scores: Floats, values: Floats, bounds: tuple[float, float]) -> tu
 
 def _counts_going_down(rows: Rows) -> tuple[Floats, Floats, Floats]:
     """Distinct scores from the top, and (tp, fp) of alerting none, the first, the first two…"""
-    # Not the difference to all: a rounding error below 0 is no count.
+    # Not the difference to all: a rounding error below 0 is not a count.
     positive, negative = rows.positive * rows.weight, ~rows.positive * rows.weight
     scores, tp, fp = cumulate(rows.score, positive, negative)
     return scores, np.append(0.0, tp), np.append(0.0, fp)

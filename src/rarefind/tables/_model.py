@@ -129,7 +129,7 @@ class TableModel(BaseEstimator):
                 f"{type(estimator).__name__} gives no priority and no reasons: "
                 "TableModel takes rarefind's own estimators."
             )
-        if getattr(estimator, "_reads_tables", False):
+        if getattr(estimator, "reads_tables", False):
             raise ValueError(
                 f"{type(estimator).__name__} reads tables by itself: fit it without TableModel."
             )
@@ -269,13 +269,12 @@ class TableModel(BaseEstimator):
             Rules c1, c2, … in the order of :meth:`conditions`, for tables as :meth:`read` gives
             them.
         """
-        listed = getattr(self._fitted(), "_listed", None)
-        if listed is None:
+        if not hasattr(self._fitted(), "condition_branches"):
             raise ValueError(
                 f"{type(self.estimator_).__name__} is no list of conditions: fit the table with "
                 "rarefind.conditions.ConditionClassifier."
             )
-        return table_rules(self.encoder_, listed.tests.branches(), listed.combinations)
+        return table_rules(self.encoder_, *self.estimator_.condition_branches())
 
     def read(self, table: Table) -> pd.DataFrame:
         """The columns that the model uses, as it reads them: what :meth:`rules` speak of.
@@ -318,7 +317,7 @@ class TableModel(BaseEstimator):
     def _priority(self, table: Table, empty: Callable[..., Floats] = np.empty) -> Floats:
         """As above, with memory from ``empty`` for the encoded table."""
         estimator = self._fitted()
-        if not getattr(estimator, "_reads_columns", False):
+        if not getattr(estimator, "reads_columns", False):
             return np.asarray(estimator.priority(self._encode(table)))
         encoded = self.encoder_._transform_columns(table, empty)
         return np.asarray(estimator.priority(self._named(encoded)))

@@ -186,7 +186,7 @@ def _score(model: TableModel, seen: Monitored, notes: list[str]) -> dict[str, An
         )
         return None
     references = [own]
-    kept = getattr(model.estimator_, "_reference", None)
+    kept = getattr(model.estimator_, "reference_", None)
     evidence = getattr(model, "evidence_", None)
     if kept is not None:
         weight = np.diff(kept.below)
