@@ -297,9 +297,9 @@ def test_levels_can_be_numbers_and_unseen_ones_have_one_of_their_own():
     found = encoder.transform(new)
     np.testing.assert_array_equal(found[:, 0], [1, 2, np.nan, np.nan, 0, 2])
     np.testing.assert_array_equal(found[:, 1], 0)
-    said = [encoder.describe(0, code) for code in (0, 1.0, 2.0, np.nan)]
+    described = [encoder.describe(0, code) for code in (0, 1.0, 2.0, np.nan)]
     texts = ["BE", "FR", "another value", "missing"]
-    assert said == [("country", text) for text in texts]
+    assert described == [("country", text) for text in texts]
     assert encoder.describe_value("country", "XX") == "XX"
     assert encoder.describe_value("country", None) == "missing"
     assert TableEncoder().fit(table).level_outputs_ == []
