@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rarefind._core.files import written_whole
+from rarefind._core.files import atomic_write
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -168,7 +168,7 @@ def check_output(path: Path | None) -> None:
 
 
 def write_text(text: str, path: Path) -> None:
-    with written_whole(path) as part:
+    with atomic_write(path) as part:
         part.write_text(text, encoding="utf-8")
 
 
