@@ -5,7 +5,7 @@ import gzip
 import numpy as np
 import pandas as pd
 
-from rarefind._core.progress import progress_bar, watched
+from rarefind._core.progress import listen_to_progress, progress_bar
 from rarefind.boosting import SGBAPClassifier
 from rarefind.cli._steps import _Step
 from rarefind.data.read import about_rows, followed
@@ -13,7 +13,7 @@ from rarefind.data.read import about_rows, followed
 
 def test_a_listener_is_told_of_the_outermost_work_only():
     reported = []
-    with watched(lambda done, total: reported.append((done, total))):
+    with listen_to_progress(lambda done, total: reported.append((done, total))):
         with progress_bar("outer", 3, 0) as step:
             step(2)
             with progress_bar("inner", 50, 0) as inner:
@@ -30,7 +30,7 @@ def test_a_fit_tells_of_its_rounds():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 3)), rng.random(200) < 0.2
     reported = []
-    with watched(lambda done, total: reported.append((done, total))):
+    with listen_to_progress(lambda done, total: reported.append((done, total))):
         SGBAPClassifier(n_estimators=5, n_jobs=1).fit(X, y)
     # Of the ten rounds, five with rows held out; no more are made on all rows than was best.
     assert reported[:5] == [(n, 10) for n in range(1, 6)]
@@ -59,7 +59,7 @@ def test_rows_of_a_file_are_about_known(tmp_path):
     assert abs(about_rows(tmp_path / "a.csv") - 200_000) < 1000
     assert 100_000 < about_rows(tmp_path / "a.csv.gz") < 300_000
     reported = []
-    with watched(lambda done, total: reported.append((done, total))):
+    with listen_to_progress(lambda done, total: reported.append((done, total))):
         pieces = list(followed([frame[:50_000], frame[50_000:]], tmp_path / "a.parquet"))
     assert [len(piece) for piece in pieces] == [50_000, 150_000]
     assert reported == [(50_000, 200_000), (200_000, 200_000)]
