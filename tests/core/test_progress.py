@@ -8,7 +8,7 @@ import pandas as pd
 from rarefind._core.progress import listen_to_progress, progress_bar
 from rarefind.boosting import SGBAPClassifier
 from rarefind.cli._steps import _Step
-from rarefind.data.read import about_rows, followed
+from rarefind.data.read import about_rows, with_progress
 
 
 def test_a_listener_is_told_of_the_outermost_work_only():
@@ -60,6 +60,6 @@ def test_rows_of_a_file_are_about_known(tmp_path):
     assert 100_000 < about_rows(tmp_path / "a.csv.gz") < 300_000
     reported = []
     with listen_to_progress(lambda done, total: reported.append((done, total))):
-        pieces = list(followed([frame[:50_000], frame[50_000:]], tmp_path / "a.parquet"))
+        pieces = list(with_progress([frame[:50_000], frame[50_000:]], tmp_path / "a.parquet"))
     assert [len(piece) for piece in pieces] == [50_000, 150_000]
     assert reported == [(50_000, 200_000), (200_000, 200_000)]

@@ -78,13 +78,13 @@ def _pieces(
 ) -> Iterator[pd.DataFrame]:
     """The file in pieces, its columns and verdicts read as at fit."""
     from rarefind.data import read_chunks
-    from rarefind.data.read import followed
+    from rarefind.data.read import with_progress
 
     types = dict(model.types_)
     if verdicts is not None and model.target in types:
         types[verdicts] = types[model.target]
     say("Scoring the rows")
-    yield from followed(read_chunks(data, like=types), data)
+    yield from with_progress(read_chunks(data, like=types), data)
 
 
 def _print(report: MonitorReport, most: int | None) -> None:
