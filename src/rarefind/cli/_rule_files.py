@@ -68,7 +68,7 @@ def _text_of(path: Path) -> str:
 
 def _one_by_one(text: str, path: Path) -> list[str]:
     """The file once for each rule, with all constants and no other rule."""
-    from rarefind.rules.rule_set import _whole_lines
+    from rarefind.rules.rule_set import logical_lines
 
     if path.suffix.lower() == ".json":
         try:
@@ -76,7 +76,7 @@ def _one_by_one(text: str, path: Path) -> list[str]:
             return [json.dumps({**whole, "rules": [rule]}) for rule in whole["rules"]]
         except (ValueError, KeyError, TypeError, RecursionError):
             return []
-    lines = _whole_lines(text)
+    lines = logical_lines(text)
     constants = [line for line in lines if line[1].startswith("let ")]
     files = []
     for rule in lines:
