@@ -58,7 +58,7 @@ def precision_at_k(
 ) -> float:
     """Share of positives among the first ``k`` rows.
 
-    RankedRows tied at the cut count in expectation over their orders, so the result does not depend on
+    Rows tied at the cut count in expectation over their orders, so the result does not depend on
     the order of the rows.
 
     Parameters
