@@ -68,10 +68,16 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
 
     #: Whether ``fit`` also takes more than two classes.
     _many_classes = False
-    #: Whether rows may have holes (NaN).
+    #: Whether rows may have missing values (NaN).
     _allows_missing = False
-    #: Whether ``_priority`` is faster, and the same, where each column is in one piece of memory.
-    _reads_columns = False
+    #: Whether ``fit`` takes tables with texts and dates as they are, without an encoder.
+    reads_tables: ClassVar[bool] = False
+    #: Whether priorities are faster, and the same, where each column is in one piece of memory.
+    reads_columns: ClassVar[bool] = False
+    #: Whether ``fit`` looks at the time limit after every round or tree.
+    stops_quickly: ClassVar[bool] = False
+    #: Whether ``fit`` makes fewer rounds where the time limit is short, rather than give up.
+    fits_in_time: ClassVar[bool] = False
     #: How priorities become probabilities.
     _score_kind: ClassVar[ScoreKind] = LOG_ODDS
     #: Where ``threshold="auto"`` looks for the best threshold.
@@ -91,6 +97,11 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     _calibration: ScoreCalibration | None
     _reference: Reference | None
 
+    @property
+    def reference_(self) -> Reference | None:
+        """Sorted scores of the rows held out in ``fit``, which ranks are relative to, if any."""
+        return getattr(self, "_reference", None)
+
     @available_if(_ranks)
     def priority(self, X: Table) -> Floats:
         """Raw score for ranking: higher goes first.
@@ -106,7 +117,7 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         -------
         ndarray of shape (n,)
         """
-        return self._priority(self._checked(X))
+        return self._priority(self._check_rows(X))
 
     @available_if(_ranks)
     def decision_function(self, X: Table) -> Floats:
@@ -128,7 +139,7 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         -------
         ndarray of shape (n,)
         """
-        return self._labels(self._checked(X))
+        return self._labels(self._check_rows(X))
 
     def predict_proba(self, X: Table) -> Floats:
         """Calibrated probability of each class in the order of ``classes_``; ranks as ``priority``.
@@ -142,7 +153,24 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         -------
         ndarray of shape (n, n_classes)
         """
-        return self._probabilities(self._checked(X))
+        return self._probabilities(self._check_rows(X))
+
+    @available_if(_ranks)
+    def priority_and_probability(self, X: Table) -> tuple[Floats, Floats]:
+        """Both scores of each row, of rows that are checked once.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        priority, probability : ndarray of shape (n,)
+            As from :meth:`priority`, and the probability of the positive class.
+        """
+        rows = self._checked(X)
+        return self._priority(rows), self._probability(rows)
 
     @available_if(_ranks)
     def explain(self, X: Table) -> list[Reason]:
@@ -158,7 +186,7 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         list of Reason
             ``str(reason)`` is a sentence.
         """
-        return self._explain(self._checked(X))
+        return self._explain(self._check_rows(X))
 
     @abstractmethod
     def _priority(self, X: Floats) -> Floats:
@@ -212,7 +240,7 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
 
     def _start_fit(self, X: Table, y: ArrayLike, pos_label: Label) -> tuple[Floats, Array]:
         """Check the training table; set ``classes_`` and ``pos_label_``; encode ``y`` by class."""
-        X, y = self._checked_training(X, y)
+        X, y = self._check_training_rows(X, y)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if self.classes_.size < 2:
@@ -224,13 +252,15 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
             self.pos_label_ = choose_positive(self.classes_, np.bincount(codes), pos_label)
         elif not self._many_classes:
             raise ValueError(
-                f"Only binary classification is supported: y holds {self.classes_.size} classes."
+                f"Only binary classification is supported: y has {self.classes_.size} classes."
             )
         elif pos_label is not None:
-            raise ValueError(f"pos_label needs two classes, and y holds {self.classes_.size}.")
+            raise ValueError(
+                f"pos_label needs two classes, and y has {self.classes_.size}: leave pos_label out."
+            )
         return X, codes
 
-    def _checked_training(self, X: Table, y: ArrayLike) -> tuple[Any, Array]:
+    def _check_training_rows(self, X: Table, y: ArrayLike) -> tuple[Any, Array]:
         """The training rows as numbers, and their labels."""
         X, labels = validate_data(
             self, X, y, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2
@@ -253,7 +283,7 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     def _is_positive(self, codes: Array) -> Bools:
         return np.asarray(codes == (1 if self._positive_is_second() else 0))
 
-    def _checked(self, X: Table) -> Floats:
+    def _check_rows(self, X: Table) -> Floats:
         check_is_fitted(self)
         if not self._is_plain(X):
             X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)

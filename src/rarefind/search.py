@@ -13,7 +13,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from rarefind._core.pairs import embed, nearest_on_all_cores, squared_distances
 from rarefind._core.saved import saved
-from rarefind._core.threads import threads_limited
+from rarefind._core.threads import limit_threads
 from rarefind._core.types import Array, Bools, Floats, Ints
 
 __all__ = ["DISTANCES", "NeighborSearch", "feature_differences"]
@@ -120,7 +120,7 @@ class NeighborSearch:
         fetch = min(self.size, k if exclude is None else k + 1)
         if not fetch:
             return distances, index
-        limit = threads_limited(effective_n_jobs(self.n_jobs)) if self.n_jobs else nullcontext()
+        limit = limit_threads(effective_n_jobs(self.n_jobs)) if self.n_jobs else nullcontext()
         step = max(64, min(_BLOCK_ROWS, _BLOCK_CELLS // (fetch * max(1, rows.shape[1]))))
         with limit, _CHECKED():
             for start in range(0, len(rows), step):

@@ -1,4 +1,4 @@
-"""Drift of columns: found where it is, not where chance is."""
+"""Drift of columns: found where it is, not where there is only noise."""
 
 import numpy as np
 import pandas as pd

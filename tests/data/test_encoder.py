@@ -297,9 +297,9 @@ def test_levels_can_be_numbers_and_unseen_ones_have_one_of_their_own():
     found = encoder.transform(new)
     np.testing.assert_array_equal(found[:, 0], [1, 2, np.nan, np.nan, 0, 2])
     np.testing.assert_array_equal(found[:, 1], 0)
-    said = [encoder.describe(0, code) for code in (0, 1.0, 2.0, np.nan)]
+    described = [encoder.describe(0, code) for code in (0, 1.0, 2.0, np.nan)]
     texts = ["BE", "FR", "another value", "missing"]
-    assert said == [("country", text) for text in texts]
+    assert described == [("country", text) for text in texts]
     assert encoder.describe_value("country", "XX") == "XX"
     assert encoder.describe_value("country", None) == "missing"
     assert TableEncoder().fit(table).level_outputs_ == []
@@ -645,7 +645,7 @@ def test_columns_of_arrow_give_what_those_of_pandas_do(params):
         found = encoder.transform(rows)
         np.testing.assert_array_equal(found, expected)
         assert found.flags.c_contiguous
-        np.testing.assert_array_equal(encoder._transform_columns(rows), expected)
+        np.testing.assert_array_equal(encoder.transform_columns(rows), expected)
 
 
 def test_columns_of_arrow_are_refused_as_those_of_pandas_are():

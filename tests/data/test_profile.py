@@ -1,4 +1,4 @@
-"""What a table holds, and which columns tell too much."""
+"""What is in a table, and which columns give the positives away."""
 
 import numpy as np
 import pandas as pd
@@ -160,7 +160,7 @@ def test_five_positives_and_a_leak(rng):
     y = np.array(["yes"] * 5 + ["no"] * 95)
     table = pd.DataFrame({"leak": (y == "yes") * 1.0, "noise": rng.normal(size=100), "y": y})
     assert leaks(table) == ["leak"]
-    assert leaks(table[1:]) == []  # four positives tell too little
+    assert leaks(table[1:]) == []  # four positives are too few
 
 
 def test_a_strong_column_is_no_leak(rng):

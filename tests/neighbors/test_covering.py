@@ -3,7 +3,7 @@ import pytest
 
 from rarefind.metrics import count_metric
 from rarefind.neighbors._covering import Layers, choose_layers, score_rows
-from rarefind.neighbors.ellipsoids import Setting, TrainingRows, excluding_ellipsoids
+from rarefind.neighbors.ellipsoids import EllipsoidRows, Setting, excluding_ellipsoids
 
 SETTINGS = [Setting(0.05, 1.0, 1e-2), Setting(0.3, 1.0, 1e-3)]
 
@@ -12,7 +12,7 @@ def table():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 3))
     positive = rng.random(150) < 0.1
-    rows = TrainingRows(X, np.flatnonzero(positive), np.flatnonzero(~positive))
+    rows = EllipsoidRows(X, np.flatnonzero(positive), np.flatnonzero(~positive))
     return rows, rng.normal(size=(80, 3))
 
 

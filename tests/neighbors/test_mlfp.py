@@ -159,7 +159,7 @@ def test_a_bootstrap_fold_is_not_taken_for_the_whole_table(rows, monkeypatch):
     drawn = [rng.integers(len(X), size=len(X)) for _ in range(2)]
     pairs = [(rows_in, np.setdiff1d(np.arange(len(X)), rows_in)) for rows_in in drawn]
     learned = []
-    plain = MLFPClassifier._learned
+    plain = MLFPClassifier._learn_distance
 
     def spied(self, X, codes, seed):
         learned.append(len(X))

@@ -13,9 +13,9 @@ from typing import Any
 
 __all__ = [
     "OutOfTimeError",
+    "best_effort",
     "check_time_left",
     "deadline",
-    "making_do",
     "seconds_of",
     "soft_deadline",
     "until",
@@ -60,7 +60,7 @@ def deadline() -> float:
 
 
 @contextmanager
-def making_do(share: float) -> Iterator[None]:
+def best_effort(share: float) -> Iterator[None]:
     """Let boosters inside stop trying rounds after this share of their time, not give up."""
     token = _SHARE.set(share)
     try:

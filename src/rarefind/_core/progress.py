@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["Listener", "progress_bar", "watched"]
+__all__ = ["Listener", "listen_to_progress", "progress_bar"]
 
 #: Called with the number of steps done, and of all where that is known.
 Listener = Callable[[int, int | None], None]
@@ -15,7 +15,7 @@ _LISTENER: ContextVar[Listener | None] = ContextVar("rarefind_listener", default
 
 
 @contextmanager
-def watched(listener: Listener | None) -> Iterator[None]:
+def listen_to_progress(listener: Listener | None) -> Iterator[None]:
     """Report the outermost work inside to the listener; that of threads is not seen."""
     token = _LISTENER.set(listener)
     try:
@@ -38,7 +38,7 @@ def progress_bar(
         if listener is not None:
             listener(done, total)
 
-    with watched(None):  # parts of this work are not reported
+    with listen_to_progress(None):  # parts of this work are not reported
         if not verbose:
             yield report
             return

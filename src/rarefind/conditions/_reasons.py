@@ -8,17 +8,17 @@ from dataclasses import replace
 import numpy as np
 
 from rarefind._core.types import Floats
-from rarefind.conditions._listed import Listed
+from rarefind.conditions._condition_list import ConditionList
 from rarefind.conditions._matrix import with_combinations
-from rarefind.conditions.words import column_node, condition_of
 from rarefind.rules import Condition, Reason
+from rarefind.rules.branch_nodes import column_node, condition_of
 from rarefind.rules.branches import Branch
 
 _CONDITIONS_SHOWN = 5
 
 
 def reasons_of(
-    listed: Listed,
+    listed: ConditionList,
     X: Floats,
     names: list[str],
     scores: Floats,
@@ -39,7 +39,7 @@ def reasons_of(
 
 
 def _because(
-    listed: Listed, weights: list[tuple[Branch, float]], row: Floats, names: list[str]
+    listed: ConditionList, weights: list[tuple[Branch, float]], row: Floats, names: list[str]
 ) -> list[Condition]:
     """What the conditions that raise the score ask of each column, together."""
     asked: Branch = {}
@@ -61,7 +61,7 @@ def _because(
 
 
 def _by_column(
-    listed: Listed, weights: list[tuple[Branch, float]], names: list[str]
+    listed: ConditionList, weights: list[tuple[Branch, float]], names: list[str]
 ) -> dict[str, float]:
     """What each column adds to the score."""
     added = dict.fromkeys(names, 0.0)
@@ -77,7 +77,7 @@ def _by_column(
     return added
 
 
-def _main_column(listed: Listed, column: int, n_features: int) -> int:
+def _main_column(listed: ConditionList, column: int, n_features: int) -> int:
     """The column itself, or the one that a combination names first."""
     if column < n_features:
         return column

@@ -411,7 +411,7 @@ def _read_keel(path: Path, types: Types) -> pd.DataFrame:
     return _as_number(table, types)
 
 
-def followed(chunks: Iterable[pd.DataFrame], file: str | Path) -> Iterator[pd.DataFrame]:
+def with_progress(chunks: Iterable[pd.DataFrame], file: str | Path) -> Iterator[pd.DataFrame]:
     """The pieces of a file; whoever shows progress is told how much is left of it."""
     with progress_bar("rows", about_rows(file), 0) as advance:
         for chunk in chunks:

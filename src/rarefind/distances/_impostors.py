@@ -10,7 +10,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from rarefind._core.kernels import kernel
-from rarefind._core.threads import threads_limited
+from rarefind._core.threads import limit_threads
 from rarefind._core.types import Array, Floats, Ints
 
 # Distances are computed in blocks of this many cells; pairs are kept up to about 128 MB.
@@ -107,7 +107,7 @@ class Impostors:
         if self._jobs == 1:
             return [task() for task in tasks]
         # The threads are ours, not those of the matrix products.
-        with threads_limited(1):
+        with limit_threads(1):
             found: list[_T] = Parallel(n_jobs=self._jobs, prefer="threads")(
                 delayed(task)() for task in tasks
             )

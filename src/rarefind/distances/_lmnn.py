@@ -19,6 +19,9 @@ from rarefind.distances._base import MahalanobisTransformer, descend, few_thread
 from rarefind.distances._impostors import Impostors
 from rarefind.search import NeighborSearch
 
+# Anchors of each class that the first scale is found with.
+_FEW_ANCHORS = 50
+
 
 class LMNN(MahalanobisTransformer):
     """Large margin nearest neighbours.
@@ -67,7 +70,7 @@ class LMNN(MahalanobisTransformer):
     n_iter_ : int
         Iterations made.
     n_features_in_, feature_names_in_
-        See :class:`sklearn.base.TransformerMixin`.
+        Number and names of the columns of the fit.
 
     References
     ----------
@@ -244,14 +247,14 @@ class LMNNLoss:
         return value, 2 * ((1 - self.mu) * pulled + self.mu * (force.T @ self.X))
 
 
-def best_scale(loss: LMNNLoss, codes: Ints, at_most: int = 50) -> float:
+def best_scale(loss: LMNNLoss, codes: Ints) -> float:
     """About the best multiple of the Euclidean distance, from a few anchors of each class.
 
     The margin 1 is in the units of the map. A descent that first has to find them overshoots to
     maps so small that every row is an impostor of every other.
     """
     of = codes[loss.anchors]
-    few = np.concatenate([np.flatnonzero(of == c)[:at_most] for c in np.unique(of)])
+    few = np.concatenate([np.flatnonzero(of == c)[:_FEW_ANCHORS] for c in np.unique(of)])
     X = loss.X
     part = LMNNLoss(X, codes, loss.anchors[few], loss.weight[few], loss.targets[few], loss.mu, 1)
     near = np.trace(part.pull) / part.weight.sum()

@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from rarefind._core.saved import saved
-from rarefind._core.threads import threads_limited
+from rarefind._core.threads import limit_threads
 from rarefind._core.types import ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.distances._base import MahalanobisTransformer, components_of
 from rarefind.distances._few_positives import TripletProblem
@@ -109,7 +109,7 @@ class MLFP(MahalanobisTransformer):
     converged_ : bool
         Whether the solver reached ``tol``.
     n_features_in_, feature_names_in_
-        See :class:`sklearn.base.TransformerMixin`.
+        Number and names of the columns of the fit.
 
     Notes
     -----
@@ -192,7 +192,7 @@ class MLFP(MahalanobisTransformer):
         X, positive, _ = self._start_binary_fit(X, y, self.pos_label)
         full = self.matrix == "full"
         # Threads of small matrix products go on waiting for more, and take the cores of the sums.
-        with threads_limited(1):
+        with limit_threads(1):
             problem = self._problem(X, positive)
             found = problem.solve(
                 self.mu,

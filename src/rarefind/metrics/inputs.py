@@ -68,7 +68,7 @@ def as_amounts(amount: ArrayLike, n: int) -> Floats:
     return amounts
 
 
-class Rows(NamedTuple):
+class RankedRows(NamedTuple):
     """Checked input of a ranking measure."""
 
     positive: Bools
@@ -78,14 +78,14 @@ class Rows(NamedTuple):
 
 def check_rows(
     y_true: ArrayLike, score: ArrayLike, pos_label: Label, sample_weight: ArrayLike | None
-) -> Rows:
+) -> RankedRows:
     """Check labels, scores and weights together."""
     positive, scores = is_positive(y_true, pos_label), as_scores(score)
     if positive.size != scores.size:
         check_consistent_length(positive, scores)
     if not positive.size:
         raise ValueError("There are no rows to measure.")
-    return Rows(positive, scores, as_weights(sample_weight, positive.size))
+    return RankedRows(positive, scores, as_weights(sample_weight, positive.size))
 
 
 def budget(k: int | float | str, n: float) -> float:

@@ -1,4 +1,4 @@
-"""What the k-NN baselines share: their parameters, their fit, and rules that are no ratio."""
+"""What the k-NN baselines share: their parameters, their fit, and rules that are not a ratio."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rarefind.search import DISTANCES
 class BaselineClassifier(NeighbourClassifier):
     """Base of the k-NN baselines: the rule as published, or its threshold tuned.
 
-    A subclass writes :meth:`_published_threshold` and :meth:`_asked`, and replaces
+    A subclass writes :meth:`_published_threshold` and :meth:`_neighbor_counts`, and replaces
     :meth:`_scores_of` where its score is not the ratio of two distances.
     """
 
@@ -109,11 +109,13 @@ class BaselineClassifier(NeighbourClassifier):
         """Threshold of the published rule, which may look at the sizes of the classes."""
 
     @abstractmethod
-    def _asked(self) -> tuple[int, int]:
+    def _neighbor_counts(self) -> tuple[int, int]:
         """How many positives and how many negatives a row asks for."""
 
     def _point_sets(self, X: Floats, codes: Ints, rows: Ints, seed: int) -> list[PointSet]:
-        return self._two_sets(X, codes, rows, self._asked(), distance=self.distance, p=self.p)
+        return self._two_sets(
+            X, codes, rows, self._neighbor_counts(), distance=self.distance, p=self.p
+        )
 
     def _held_out_scores(
         self, table: Table, X: Floats, codes: Ints, groups: ArrayLike | None, rng: Any, seed: int

@@ -59,7 +59,7 @@ class ClassWeightedKNNClassifier(BaselineClassifier):
     value_ : float
         ``metric`` on the held-out rows at that threshold; NaN when nothing was held out.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     See Also
     --------
@@ -97,5 +97,5 @@ class ClassWeightedKNNClassifier(BaselineClassifier):
         of_the_positives = float(positive.sum() / (~positive).sum())
         return of_the_positives ** (1 / self.n_features_in_)
 
-    def _asked(self) -> tuple[int, int]:
+    def _neighbor_counts(self) -> tuple[int, int]:
         return voters(self.k)

@@ -14,15 +14,16 @@ from rarefind._core.types import Bools, Floats, Ints
 from rarefind.metrics import CountMetric
 from rarefind.neighbors._classifier import THRESHOLDS
 from rarefind.neighbors._reasons import conditions
-from rarefind.neighbors.ellipsoids import Ellipsoid, TrainingRows
+from rarefind.neighbors.ellipsoids import Ellipsoid, EllipsoidRows
 from rarefind.rules import Reason, Similar
 from rarefind.selection import best_threshold
+from rarefind.selection.cross_validation import check_positives_held_out
 from rarefind.selection.thresholds import bounds_at, evaluate
 
 _NEGATIVES_COMPARED = 3
 
 
-class Scored(NamedTuple):
+class EllipsoidScores(NamedTuple):
     """Scores of queries in several layers of ellipsoids."""
 
     score: Floats  # (layers, queries)
@@ -38,14 +39,14 @@ def in_threads(task: Callable[[int], None], places: Ints, n_jobs: int | None) ->
 
 
 def score_rows(
-    rows: TrainingRows,
+    rows: EllipsoidRows,
     ellipsoids_of: Callable[[int], Iterable[Ellipsoid]],
     layers: int,
     queries: Floats,
     *,
     union: bool,
     n_jobs: int | None,
-) -> Scored:
+) -> EllipsoidScores:
     """Score queries by the ellipsoid of their nearest positive, or by the best of all.
 
     ``ellipsoids_of`` gives the ellipsoids of the j-th positive, one a layer; it is asked once for
@@ -79,7 +80,7 @@ def score_rows(
         in_threads(best_of_all, np.arange(rows.positives.size), n_jobs)
     else:
         in_threads(nearest_only, np.flatnonzero(ends > starts), n_jobs)
-    return Scored(score, nearest, deciding)
+    return EllipsoidScores(score, nearest, deciding)
 
 
 class Layers(NamedTuple):
@@ -89,13 +90,8 @@ class Layers(NamedTuple):
     owner: Ints  # (rows,) row number of the nearest training positive
     positive: Bools  # (rows,)
 
-    def check_positives(self) -> None:
-        """Without a positive no threshold is better than another."""
-        if not self.positive.any():
-            raise ValueError("No positive was held out, so nothing can be tuned: give other folds.")
 
-
-class Choice(NamedTuple):
+class LayerChoice(NamedTuple):
     """Which layer each positive takes."""
 
     layer: Ints  # (positives,)
@@ -104,13 +100,13 @@ class Choice(NamedTuple):
 
 def choose_layers(
     held: Layers, positives: Ints, metric: CountMetric, fixed: float | None, *, local: bool
-) -> Choice:
+) -> LayerChoice:
     """The best layer for all positives, or for each on the held-out rows nearest to it.
 
     A positive that no held-out positive falls to takes the layer of all.
     """
     if fixed is None:
-        held.check_positives()
+        check_positives_held_out(held.positive)
     bounds = THRESHOLDS if fixed is None else bounds_at(fixed)
     found = [best_threshold(held.positive, score, metric, bounds=bounds) for score in held.score]
     values = np.array([best.value for best in found])
@@ -131,14 +127,14 @@ def choose_layers(
             # Among layers that are worth the same here, the one that is worth most everywhere.
             layer[j] = np.lexsort((values, here))[-1] if here[best] < here.max() else best
             own[j] = True
-    return Choice(layer, own)
+    return LayerChoice(layer, own)
 
 
 def explain_inside(
     X: Floats,
-    rows: TrainingRows,
+    rows: EllipsoidRows,
     ellipsoids: Sequence[Ellipsoid],
-    scored: Scored,
+    scored: EllipsoidScores,
     ranks: Sequence[float | None],
     names: Sequence[str],
 ) -> list[Reason]:

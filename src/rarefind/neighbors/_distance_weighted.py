@@ -74,7 +74,7 @@ class DistanceWeightedKNNClassifier(BaselineClassifier):
     value_ : float
         ``metric`` on the held-out rows at that threshold; NaN when nothing was held out.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     Notes
     -----
@@ -110,7 +110,7 @@ class DistanceWeightedKNNClassifier(BaselineClassifier):
     def _published_threshold(self, positive: Bools) -> float:
         return _HALF
 
-    def _asked(self) -> tuple[int, int]:
+    def _neighbor_counts(self) -> tuple[int, int]:
         return self.k, self.k
 
     def _scores_of(self, X: Floats, distances: list[Floats]) -> Floats:

@@ -61,7 +61,7 @@ class DuplicatedKNNClassifier(BaselineClassifier):
     value_ : float
         ``metric`` on the held-out rows at that threshold; NaN when nothing was held out.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     Notes
     -----
@@ -95,6 +95,6 @@ class DuplicatedKNNClassifier(BaselineClassifier):
         self.copies_ = max(1, round(float((~positive).sum() / positive.sum())))
         return 1.0
 
-    def _asked(self) -> tuple[int, int]:
+    def _neighbor_counts(self) -> tuple[int, int]:
         q, r = voters(self.k)
         return -(-q // self.copies_), r

@@ -23,8 +23,8 @@ from rarefind.base import RareClassifier
 from rarefind.metrics import CountMetric
 from rarefind.neighbors._classifier import THRESHOLDS
 from rarefind.neighbors._covering import (
+    EllipsoidScores,
     Layers,
-    Scored,
     choose_layers,
     explain_inside,
     in_threads,
@@ -33,13 +33,14 @@ from rarefind.neighbors._covering import (
 from rarefind.neighbors._stability import EllipsoidBounds, stability_bounds
 from rarefind.neighbors.ellipsoids import (
     Ellipsoid,
+    EllipsoidRows,
     Setting,
-    TrainingRows,
     excluding_ellipsoids,
 )
 from rarefind.rules import Reason
 from rarefind.selection import folds
 from rarefind.selection.calibration import ODDS
+from rarefind.selection.cross_validation import check_positives_held_out
 
 # Tried in this order, in which each solution is a good start for the next.
 _QUANTILES = (0.002, 0.01, 0.05, 0.2)
@@ -71,8 +72,8 @@ class ME2Classifier(RareClassifier):
         Price of a radius below B, in units of 1/B: the paper's μ is ``mu / B``. The radius is at
         least ``1 - max_radius / (2 * mu)`` of B.
     lam : "auto" or float, default="auto"
-        Price of a shape that is no ball, in units of B: the paper's λ is ``lam * B``. Large values
-        give balls. Measured so, neither price depends on the unit of the columns.
+        Price of a shape that is not a ball, in units of B: the paper's λ is ``lam * B``. Large
+        values give balls. Measured so, neither price depends on the unit of the columns.
     combine : {"nearest", "union"}, default="nearest"
         Whether a row is scored by the ellipsoid of its nearest positive alone, as in the paper, or
         by the one of all that scores it highest.
@@ -121,7 +122,7 @@ class ME2Classifier(RareClassifier):
     n_iter_ : int
         Most rounds that an ellipsoid took.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     Notes
     -----
@@ -289,7 +290,7 @@ class ME2Classifier(RareClassifier):
         names, ranks = self._feature_names(), self._ranks(scored.score[0])
         return explain_inside(X, self._rows, self.ellipsoids_, scored, ranks, names)
 
-    def _score(self, X: Floats, n_jobs: int | None) -> Scored:
+    def _score(self, X: Floats, n_jobs: int | None) -> EllipsoidScores:
         # Kernels are compiled for one kind of array.
         return score_rows(
             self._rows,
@@ -331,13 +332,13 @@ class ME2Classifier(RareClassifier):
         for train, test in pairs:
             rows = _training_rows(X, positive, train)
 
-            def solved(j: int, rows: TrainingRows = rows) -> Iterator[Ellipsoid]:
+            def solve_for(j: int, rows: EllipsoidRows = rows) -> Iterator[Ellipsoid]:
                 check_time_left(end)
                 row = int(rows.positives[j])
                 return excluding_ellipsoids(rows, row, settings_of(row), self.tol, self.max_iter)
 
             found = score_rows(
-                rows, solved, layers, X[test], union=self.combine == "union", n_jobs=self.n_jobs
+                rows, solve_for, layers, X[test], union=self.combine == "union", n_jobs=self.n_jobs
             )
             scores.append(found.score)
             owners.append(rows.positives[found.nearest])
@@ -379,7 +380,7 @@ class ME2Classifier(RareClassifier):
         own = dict(zip(self._rows.positives.tolist(), chosen, strict=True))
         held = self._hold_out(lambda row: [own[row]], 1, pairs, positive, step)
         if self.threshold == "auto":
-            held.check_positives()
+            check_positives_held_out(held.positive)
         self._calibrate(held.score[0], held.positive, np.ones(held.positive.size))
 
     def _learn(self, chosen: list[Setting]) -> list[Ellipsoid]:
@@ -408,7 +409,7 @@ class ME2Classifier(RareClassifier):
             )
 
 
-def _training_rows(X: Array, positive: Bools, rows: Ints) -> TrainingRows:
+def _training_rows(X: Array, positive: Bools, rows: Ints) -> EllipsoidRows:
     """Put the rows in order, so that ties do not depend on how a splitter lists them."""
     rows = np.sort(rows)
-    return TrainingRows(X, rows[positive[rows]], rows[~positive[rows]])
+    return EllipsoidRows(X, rows[positive[rows]], rows[~positive[rows]])

@@ -99,7 +99,7 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
     value_ : float
         ``metric`` on the held-out rows at the threshold; NaN when nothing was held out.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     References
     ----------
@@ -209,8 +209,8 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
         metric = self._count_metric()
         rng = check_random_state(self.random_state)
         seed = int(rng.randint(2**31 - 1))
-        self.mu_, self.c_ = self._tuned(X, codes, groups, metric, seed)
-        self.distance_ = self._learned(X, codes, seed)
+        self.mu_, self.c_ = self._tune(X, codes, groups, metric, seed)
+        self.distance_ = self._learn_distance(X, codes, seed)
         self.n_iter_, self.objective_ = self.distance_.n_iter_, self.distance_.objective_
         self._start_sets(X, codes, seed)
         if self._needs_no_held_out(codes):
@@ -237,7 +237,7 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
         -------
         ndarray of shape (n, d)
         """
-        X = self._checked(X)
+        X = self._check_rows(X)
         return self.distance_.transform(X)
 
     def get_mahalanobis_matrix(self) -> Floats:
@@ -271,7 +271,7 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
 
     def _point_sets(self, X: Floats, codes: Ints, rows: Ints, seed: int) -> list[PointSet]:
         whole = np.array_equal(rows, np.arange(codes.size))
-        learned = self.distance_ if whole else self._learned(X[rows], codes[rows], seed)
+        learned = self.distance_ if whole else self._learn_distance(X[rows], codes[rows], seed)
         positives, negatives = self._two_sets(X, codes, rows, voters(self.k))
         search = NeighborSearch(
             X[positives.rows], components=learned.components_, n_jobs=self.n_jobs
@@ -290,7 +290,7 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
         better = beyond.value - within.value > _WORTH_MORE * abs(within.value)
         return (beyond if better else within).threshold
 
-    def _learned(self, X: Floats, codes: Ints, seed: int) -> MLFP:
+    def _learn_distance(self, X: Floats, codes: Ints, seed: int) -> MLFP:
         check_time_left(deadline())
         return MLFP(
             self.mu_,
@@ -305,7 +305,7 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
             n_jobs=self.n_jobs,
         ).fit(X, self.classes_[codes])
 
-    def _tuned(
+    def _tune(
         self, X: Floats, codes: Ints, groups: ArrayLike | None, metric: CountMetric, seed: int
     ) -> tuple[float, float]:
         """The given ``mu`` and ``c``, or those that are best on held-out folds."""

@@ -43,7 +43,7 @@ def ratio(d_pos: Floats, d_neg: Floats) -> Floats:
     return np.where(np.isinf(d_pos), 0.0, score)
 
 
-def scaled(score: Floats, gamma: Floats) -> Floats:
+def scale_ratios(score: Floats, gamma: Floats) -> Floats:
     """Ratios over a γ of their own; the "infinite" ones stay where they are, above all others."""
     return np.where(score > _LARGEST, score, np.minimum(score / gamma, _LARGEST))
 

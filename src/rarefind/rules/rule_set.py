@@ -88,7 +88,7 @@ class RuleSet:
         """
         constants: dict[str, Any] = {}
         found: dict[str, str] = {}
-        for number, line in _whole_lines(text):
+        for number, line in logical_lines(text):
             if line.startswith("let "):
                 name, sign, value = line[4:].partition("=")
                 constants[name.strip()] = _constant(value.strip(), number)
@@ -109,7 +109,7 @@ class RuleSet:
         lines = [f"let {name} = {_written(value)}" for name, value in constants.items()]
         for rule in self.rules:
             alone = f"{rule.name}: {rule.text}"
-            if _whole_lines(alone) != [(1, alone)] or _name_of(alone) != rule.name:
+            if logical_lines(alone) != [(1, alone)] or _name_of(alone) != rule.name:
                 raise RuleError(
                     f"The rule {rule.name!r} cannot stand in a file of text: its name or a text in "
                     "it would be read otherwise. Write JSON, or give it another name."
@@ -250,7 +250,7 @@ def _named(
         raise RuleError(f"Rule {name!r}: {error}") from None
 
 
-def _whole_lines(text: str) -> list[tuple[int, str]]:
+def logical_lines(text: str) -> list[tuple[int, str]]:
     """Lines with those that go on with them, and the number of the first."""
     found: list[tuple[int, str]] = []
     for number, line in enumerate(text.splitlines(), start=1):

@@ -154,7 +154,7 @@ def _rising_logistic(
 
 
 def _squash(score: Floats) -> Floats:
-    """log s, flattening beyond a ratio of a thousand: a copy of a known row is no certainty.
+    """log s, flattening beyond a ratio of a thousand: a copy of a known row is not a certainty.
 
     It is log((s + ε)/(1 + εs)) for ε = 1/1000, in a form that never falls by rounding.
     """

@@ -286,7 +286,7 @@ class OnlineClassifier(StreamScorer):
         if classes is not None:
             self._check_same_classes(classes)
         if not self._is_plain(X):
-            return self._checked(X)
+            return self._check_rows(X)
         check_finite(self, X, self._allows_missing)
         return np.asarray(X)
 
@@ -312,7 +312,7 @@ class OnlineClassifier(StreamScorer):
             self.pos_label_ = choose_positive(classes, np.ones(2, dtype=int), self.pos_label)
 
     def _check_same_classes(self, classes: ArrayLike) -> None:
-        if type(classes) is list and classes == self.classes_.tolist():
+        if isinstance(classes, list) and classes == self.classes_.tolist():
             return  # as calls in a loop have it
         given = np.unique(column_or_1d(classes))
         if given.size != self.classes_.size or (given != self.classes_).any():
