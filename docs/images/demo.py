@@ -35,6 +35,7 @@ def main() -> None:
     left, right = figure.subplots(1, 2)
     draw_precision(left, worlds)
     draw_hits(right, worlds[SHOWN], BUDGET)
+    right.text(BUDGET, 0.2, "Bands: 95 % intervals", fontsize=9)
     right.set_title(f"One payment in {SHOWN} is a fraud: what a day's checks find", fontsize=11)
     figure.savefig(Path(__file__).with_suffix(".png"), dpi=130)
     write("rarity", "python docs/images/demo.py", tables(worlds))
@@ -52,7 +53,7 @@ def draw_precision(ax: Axes, worlds: dict[int, list[World]]) -> None:
     ax.minorticks_off()
     ax.set(xlabel="Share of fraud", ylabel="Average precision", ylim=(0, 1))
     ax.set_title("The rarer the fraud, the more a plain booster misses", fontsize=11)
-    ax.legend(frameon=False, fontsize=9, loc="lower left")
+    ax.legend(title=f"Lines: mean of {len(SEEDS)} worlds (dots)", frameon=False, fontsize=9)
 
 
 def tables(worlds: dict[int, list[World]]) -> list[tuple[str, pd.DataFrame]]:

@@ -57,12 +57,13 @@ def draw_hits(ax: Axes, worlds: list[World], budget: int) -> None:
     ax.set(xlabel="Checks a day", ylabel="Hits a day: customers with fraud found")
     ax.set_xlim(left=0)
     ax.set_ylim(bottom=0)
-    ax.legend(frameon=False, fontsize=9)
+    ax.xaxis.get_major_locator().set_params(integer=True)
 
 
 def _hits(found: Demo) -> Figure:
     figure, ax = axes()
     draw_hits(ax, found.worlds, found.budget)
+    ax.legend(frameon=False, fontsize=9)
     ax.set_title("What a day's checks find")
     return figure
 
