@@ -216,7 +216,7 @@ def test_more_than_two_classes(classes, named):
 
 def test_a_positive_label_needs_two_classes():
     X, y = make_blobs(60, 3, centers=3, random_state=0)
-    with pytest.raises(ValueError, match="pos_label needs two classes, and y holds 3"):
+    with pytest.raises(ValueError, match="pos_label needs two classes, and y has 3"):
         quick(2, pos_label=1).fit(X, y)
 
 

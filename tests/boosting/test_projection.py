@@ -383,7 +383,7 @@ def test_columns_that_directions_are_made_of(directions):
     [
         (["colour"], "projected_features names 'colour', which is no column"),
         ([7], "projected_features holds 7; there are 5 columns"),
-        ([0, 4], "projected_features names a column of levels, which cannot be added"),
+        ([0, 4], "projected_features names a column of categories, which cannot be added up"),
     ],
 )
 def test_a_mistake_in_the_projected_columns_gets_its_sentence(given_columns, sentence):
@@ -662,7 +662,7 @@ def test_directions_are_said_in_words():
     assert (
         model.describe_directions(top=2)["loadings"][3] == "0.07 * amount + 0.3 * fee + 0.4 * shop"
     )
-    with pytest.raises(ValueError, match="top is a number of columns, at least 1"):
+    with pytest.raises(ValueError, match="top=0: give a number of columns, at least 1"):
         model.describe_directions(top=0)
     none = quick(2, directions="none").fit(X, y).describe_directions()
     assert none.columns.tolist() == ["direction", "words", "gain", "loadings"]
@@ -765,7 +765,7 @@ def test_exact_trees_take_directions_but_no_levels():
     X, y = oblique(300)
     assert len(quick(5, tree_method="exact", eliminate=False).fit(X, y).directions_)
     X, y = mixed()
-    with pytest.raises(ValueError, match="tree_method='exact' cannot split by sets of levels"):
+    with pytest.raises(ValueError, match="tree_method='exact' cannot split categories"):
         quick(tree_method="exact", categorical_features=[4]).fit(X, y)
 
 

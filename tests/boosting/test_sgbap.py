@@ -427,9 +427,9 @@ def test_rows_to_judge_by_may_weigh_nothing():
 @pytest.mark.parametrize(
     ("eval_set", "sentence"),
     [
-        ("rows", r"eval_set is one tuple \(X, y\) or \(X, y, sample_weight\)"),
-        (([[0.0] * 4],), r"eval_set is one tuple \(X, y\) or \(X, y, sample_weight\)"),
-        (([[0.0] * 4] * 2, [0, 2]), "eval_set holds the label 2, which y does not"),
+        ("rows", r"eval_set must be one tuple \(X, y\) or \(X, y, sample_weight\)"),
+        (([[0.0] * 4],), r"eval_set must be one tuple \(X, y\) or \(X, y, sample_weight\)"),
+        (([[0.0] * 4] * 2, [0, 2]), "eval_set has the label 2, which y does not have"),
         (([[0.0] * 4] * 2, [0, 0]), "eval_set needs rows of every class"),
         (([[0.0] * 4] * 2, [0, 1], [1, 0]), "eval_set needs rows of every class"),
         (([[0.0] * 4] * 2, [0, 1, 1]), "inconsistent numbers of samples"),
@@ -651,11 +651,11 @@ def test_priorities_rise_and_fall_as_they_must(booster, bins, constraints):
 @pytest.mark.parametrize(
     ("constraints", "sentence"),
     [
-        ({"x9": 1}, "monotone_constraints names 'x9', which is no column"),
-        ([1, 0], "monotone_constraints holds 2 directions for 3 columns"),
-        ([2, 0, 0], "monotone_constraints are -1, 0 or 1"),
-        ({"x0": 0.5}, "monotone_constraints are -1, 0 or 1"),
-        ({"x2": 1}, "names a column of levels, which have no order"),
+        ({"x9": 1}, "monotone_constraints names 'x9', which is not a column"),
+        ([1, 0], "monotone_constraints has 2 directions for 3 columns"),
+        ([2, 0, 0], "monotone_constraints must be -1, 0 or 1"),
+        ({"x0": 0.5}, "monotone_constraints must be -1, 0 or 1"),
+        ({"x2": 1}, "names a column of categories, which have no order"),
     ],
 )
 def test_a_mistake_in_the_constraints_gets_its_sentence(constraints, sentence):

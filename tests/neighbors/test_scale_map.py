@@ -191,7 +191,7 @@ def test_errors_say_what_is_wrong():
     with pytest.raises(ValueError, match="GammaKNNClassifier has no sampler: without synthetic"):
         scale_map(GammaKNNClassifier(), X, y)
     model = GammaKNNClassifier(sampler=SMOTE())
-    with pytest.raises(ValueError, match="gammas must hold finite numbers above 0"):
+    with pytest.raises(ValueError, match="gammas must be finite numbers above 0"):
         scale_map(model, X, y, gammas=[0.0, 0.5])
-    with pytest.raises(ValueError, match="gammas_synthetic must hold finite numbers above 0"):
+    with pytest.raises(ValueError, match="gammas_synthetic must be finite numbers above 0"):
         scale_map(model, X, y, gammas_synthetic=[])

@@ -240,7 +240,7 @@ def test_a_budget_and_its_target_go_together():
     X, y = table(60)
     with pytest.raises(ValueError, match=r"^target='precision_at_k' needs k: [^.]*\(0\.5%\)\.$"):
         MetaAPClassifier(target="precision_at_k").fit(X, y)
-    with pytest.raises(ValueError, match=r"^k is the budget of target='precision_at_k'; [^.]*\.$"):
+    with pytest.raises(ValueError, match=r"^k is the budget of target='precision_at_k': [^.]*\.$"):
         MetaAPClassifier(k=10).fit(X, y)
     with pytest.raises(ValueError, match="A budget is a number of checks"):
         MetaAPClassifier(target="precision_at_k", k="many").fit(X, y)
@@ -352,7 +352,7 @@ def test_another_budget_needs_rows_held_out():
     X, y = table()
     model = MetaAPClassifier(2, 2, **PLAIN).fit(X, y)
     assert np.isnan(model.held_out_value_)
-    with pytest.raises(ValueError, match=r"^refit_budget asks held-out rows"):
+    with pytest.raises(ValueError, match=r"^refit_budget needs held-out rows"):
         model.refit_budget(10)
 
 
