@@ -52,7 +52,7 @@ def oblique(n, seed=0):
 
 
 def mixed(n=400, seed=0):
-    """Numbers of which one has holes, a column of two values, and levels."""
+    """Numbers of which one has missing values, a column of two values, and levels."""
     rng = np.random.default_rng(seed)
     X = np.column_stack([rng.normal(size=(n, 3)), rng.random(n) < 0.5, rng.integers(0, 6, n)])
     y = (X[:, 0] - X[:, 1] + (X[:, 4] > 3) + 0.3 * rng.normal(size=n)) > 1.8
@@ -135,10 +135,10 @@ def test_deep_trees_end_where_nodes_are_pure():
 
 @given(st.integers(1, 300), st.integers(1, 400), st.booleans(), st.integers(0, 10**6))
 @settings(max_examples=50)
-def test_codes_keep_the_order_of_values(n, distinct, holes, seed):
+def test_codes_keep_the_order_of_values(n, distinct, has_missing, seed):
     rng = np.random.default_rng(seed)
     column = rng.integers(0, distinct, n) * 0.1
-    column[(rng.random(n) < 0.2) & holes] = np.nan
+    column[(rng.random(n) < 0.2) & has_missing] = np.nan
     positive = rng.random(n) < 0.3
     codes = np.empty((1, n), dtype=np.uint8)
     code_numbers(column[None], positive, codes)
@@ -422,7 +422,7 @@ def test_tables_that_have_no_directions_or_few_are_taken(directions, eliminate):
     assert np.isfinite(few.priority(a)).all()
 
 
-def test_holes_are_filled_where_training_rows_had_some_and_only_there():
+def test_missing_values_are_filled_where_training_rows_had_some_and_only_there():
     X, y = mixed()
     model = quick(directions="pca", eliminate=False, categorical_features=[4]).fit(X, y)
     kept = model._projection

@@ -174,7 +174,7 @@ def test_any_labels_and_either_positive():
     np.testing.assert_array_equal(named.values, scale_map(model, X, y).values)
 
 
-def test_a_metric_that_is_no_number_leaves_a_hole():
+def test_a_metric_that_is_not_a_number_is_missing():
     def precision(tp, fp, fn, tn):
         return tp / (tp + fp)
 

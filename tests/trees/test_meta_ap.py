@@ -145,8 +145,8 @@ def test_predict_decision_and_priority_agree_whatever_the_labels(positive_is, th
     assert same.threshold_ == model.threshold_
 
 
-def test_holes_are_learned_from_and_can_come_later():
-    """A hole in the first column is the sign of a positive; the second has none at fit."""
+def test_missing_values_are_learned_from_and_can_come_later():
+    """A missing value in the first column is the sign of a positive; the second has none at fit."""
     X, y = table()
     X[y, 0] = np.nan
     model = MetaAPClassifier(2, 2, random_state=0).fit(X, y)
