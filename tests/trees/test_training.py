@@ -155,7 +155,7 @@ def labelled_by_value(rows, others):
 @given(st.integers(0, 999))
 @settings(max_examples=10)
 def test_bins_of_a_part_know_nothing_of_the_other_rows(seed):
-    rows = random_rows(seed, 900, ["numbers", "ties", "levels"], holes=0.1)
+    rows = random_rows(seed, 900, ["numbers", "ties", "levels"], missing=0.1)
     part = np.random.default_rng(seed).permutation(900)[:600]
     changed = labelled_by_value(rows, np.setdiff1d(np.arange(900), part))
     found = [training_rows(r).part(training_rows(r).columns(), part) for r in (rows, changed)]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-__all__ = ["SavedType", "saved", "saved_type", "type_of_tag"]
+__all__ = ["SavedType", "rename_fields", "saved", "saved_type", "type_of_tag"]
 
 State: TypeAlias = dict[str, Any]
 #: Makes the state of an older version of a class one of the present version.
@@ -75,6 +75,15 @@ def saved(tag: str, version: int = 1, *, upgrade: Upgrade | None = None) -> Call
         return cls
 
     return register
+
+
+def rename_fields(names: dict[str, str]) -> Upgrade:
+    """An upgrade from version 1 that gives fields their new names."""
+
+    def upgrade(_: int, state: State) -> State:
+        return {names.get(name, name): value for name, value in state.items()}
+
+    return upgrade
 
 
 def saved_type(cls: type) -> SavedType | None:

@@ -41,7 +41,7 @@ class GMML(MahalanobisTransformer):
     components_ : ndarray of shape (d, d)
         The map L.
     n_features_in_, feature_names_in_
-        See :class:`sklearn.base.TransformerMixin`.
+        Number and names of the columns of the fit.
 
     Notes
     -----

@@ -72,7 +72,7 @@ class ImbML(MahalanobisTransformer):
     n_iter_ : int
         Iterations made.
     n_features_in_, feature_names_in_
-        See :class:`sklearn.base.TransformerMixin`.
+        Number and names of the columns of the fit.
 
     Notes
     -----

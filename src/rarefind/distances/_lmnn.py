@@ -70,7 +70,7 @@ class LMNN(MahalanobisTransformer):
     n_iter_ : int
         Iterations made.
     n_features_in_, feature_names_in_
-        See :class:`sklearn.base.TransformerMixin`.
+        Number and names of the columns of the fit.
 
     References
     ----------

@@ -109,7 +109,7 @@ class MLFP(MahalanobisTransformer):
     converged_ : bool
         Whether the solver reached ``tol``.
     n_features_in_, feature_names_in_
-        See :class:`sklearn.base.TransformerMixin`.
+        Number and names of the columns of the fit.
 
     Notes
     -----

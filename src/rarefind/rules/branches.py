@@ -68,14 +68,14 @@ Branch: TypeAlias = dict[int, Test]
 
 @saved("combination")
 class Combination(NamedTuple):
-    """A column that is a sum of others, each times its loading, with missing ones filled in."""
+    """A column that is a sum of others, each times its loading, with fills for missing values."""
 
     columns: tuple[int, ...]
     loadings: tuple[float, ...]
     fills: tuple[float, ...]  # NaN where a missing value makes the sum missing
 
 
-class Broken(NamedTuple):
+class BranchList(NamedTuple):
     """The branches of an ensemble. Columns beyond those of the table are the combinations."""
 
     branches: list[Branch]

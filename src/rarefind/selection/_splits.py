@@ -13,6 +13,7 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils.validation import _num_samples
 
 from rarefind._core.types import Array, ArrayLike, Ints, Label, Table
+from rarefind.data.clock import read_times
 from rarefind.metrics.inputs import is_positive
 
 Period: TypeAlias = "timedelta | str | int"
@@ -109,17 +110,9 @@ class _TimeSplit(BaseCrossValidator):
             return order, np.arange(n)
         if times is None:
             raise ValueError("Periods of time need time=: the name of a column, or one time a row.")
-        timestamps: Any = pd.Series(times)
-        if not pd.api.types.is_datetime64_any_dtype(timestamps):
-            if pd.api.types.is_numeric_dtype(timestamps):
-                raise ValueError("time has numbers: turn them into dates with pandas.to_datetime.")
-            timestamps = pd.to_datetime(timestamps)
-            _check_no_missing(timestamps, "time")  # an empty text is not a time either
-        if timestamps.dt.tz is not None:
-            timestamps = timestamps.dt.tz_convert("UTC").dt.tz_localize(None)
-        nanoseconds = timestamps.to_numpy(dtype="datetime64[ns]").astype(np.int64)
-        order = np.argsort(nanoseconds, kind="stable")
-        return order, nanoseconds[order]
+        instants = read_times(pd.Series(times, name="time")).instant
+        order = np.argsort(instants, kind="stable")
+        return order, instants[order]
 
     def _extent(self, clock: Array) -> tuple[int, int]:
         """Where the data begin and end, in whole units: days if all periods are whole days."""
