@@ -121,7 +121,7 @@ def _tree(model: TableModel, estimator: Any) -> tuple[str | None, dict[str, Any]
         return None, said
     encoder = model.encoder_
     for output in sorted(set(np.asarray(estimator.tree_.conditions.feature).tolist())):
-        plan = encoder._level_codes(output)
+        plan = encoder.level_codes(output)
         if plan is not None:
             levels = [f"{i} = {level}" for i, level in enumerate(plan.levels[:_MOST_LEVELS])]
             said["levels"].append(
