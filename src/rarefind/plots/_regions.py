@@ -401,8 +401,8 @@ def _synthetic_rows(estimator: Any) -> Table | None:
         if hasattr(estimator, name):
             return _synthetic_rows(getattr(estimator, name))
     if not hasattr(estimator, "steps"):
-        made = [s.search.points for s in getattr(estimator, "_sets", ()) if s.code == -1]
-        return made[0] if made and len(made[0]) else None
+        made = getattr(estimator, "synthetic_positives_", None)
+        return made if made is not None and len(made) else None
     made_last = _synthetic_rows(estimator.steps[-1][1])
     before = estimator[:-1]
     if made_last is None or not before.steps:

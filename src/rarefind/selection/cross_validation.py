@@ -80,8 +80,7 @@ def folds_of_used(
         parts = [[np.asarray(part, dtype=np.intp) for part in pair] for pair in cv]
         if not parts:
             raise ValueError(
-                "cv has no folds: an iterator is used up by its first fit. "
-                "Give a list or a splitter."
+                "cv has no folds: an iterator is used up by its first fit. Give a list of folds."
             )
         named = np.concatenate([part for pair in parts for part in pair])
         if named.size and not -used.size <= named.min() <= named.max() < used.size:
