@@ -102,7 +102,9 @@ def test_no_more_are_taken_together_than_there_is_time_to_fit():
     contenders = [SimpleNamespace(needs=lambda n: 2.0) for _ in range(4)]
     known = SimpleNamespace(positive=np.zeros(9, dtype=bool))
     for left, number in ((9.0, 4), (5.0, 2), (1.0, 1)):
-        search = SimpleNamespace(known=known, clock=SimpleNamespace(left=lambda left=left: left))
+        search = SimpleNamespace(
+            known=known, time_limit=SimpleNamespace(left=lambda left=left: left)
+        )
         assert _choice._in_time(search, contenders) == contenders[:number]
 
 
@@ -313,13 +315,13 @@ def test_on_a_large_table_one_booster_sees_many_rows_first(monkeypatch):
     monkeypatch.setattr(_search, "_BROAD_FIRST", 500)
     monkeypatch.setattr(_search, "_BROADER", 2)
     monkeypatch.setattr(_search.Search, "_climb", lambda self, steps: None)
-    sizes, plain = [], _search.Search._tried
+    sizes, plain = [], _search.Search._try
 
     def tried(self, contender, fold, size, threads):
         sizes.append(size)
         return plain(self, contender, fold, size, threads)
 
-    monkeypatch.setattr(_search.Search, "_tried", tried)
+    monkeypatch.setattr(_search.Search, "_try", tried)
     with pytest.warns(UserWarning, match="fitted was xgboost to 3200"):
         model = AutoClassifier(time_limit="5m", random_state=0, n_jobs=1).fit(X, y)
     assert sizes == [500, 500, 1000, 2000, 3200]

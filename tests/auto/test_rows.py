@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rarefind.auto._rows import Known, checked_times, in_time
+from rarefind.auto._rows import Known, check_times, in_time
 
 
 def known(n=2000, positives=40, groups=None, times=None, seed=0):
@@ -84,4 +84,4 @@ def test_inside_a_fit_the_last_part_in_time_is_held_out():
 )
 def test_times_that_do_not_order_rows_are_refused(times, sentence):
     with pytest.raises(ValueError, match=sentence):
-        checked_times(times, 3)
+        check_times(times, 3)

@@ -22,7 +22,6 @@ from rarefind.cli._inputs import (
     check_readable,
     open_labelled,
 )
-from rarefind.cli._options import MODEL_NAMES
 from rarefind.cli._rule_files import check_output
 
 if TYPE_CHECKING:
@@ -54,9 +53,7 @@ def fit(
     drop: options.Drop = None,
     delay: options.Delay = None,
     per: options.Per = None,
-    model: Annotated[
-        str, typer.Option(metavar="|".join(MODEL_NAMES), help="What learns; auto tries them all.")
-    ] = "auto",
+    model: options.Model = "auto",
     time_limit: options.TimeLimit = None,
     trials: options.Trials = None,
     seed: options.Seed = 0,
@@ -122,15 +119,11 @@ def _whole_budget(budget: str, per: str | None, looks: Looks, rows: int) -> floa
 def _estimator(
     name: str, budget: float | str, seed: int, jobs: int | None, trials: int | None
 ) -> Any:
-    from rarefind.auto import AutoClassifier
-    from rarefind.auto._candidates import named_estimators
+    from rarefind.auto import find_estimator
 
+    search = {"time_limit": None, "trials": trials} if name == "auto" else {}
     jobs = -1 if jobs is None else jobs
-    if name == "auto":
-        return AutoClassifier(
-            budget=budget, time_limit=None, trials=trials, random_state=seed, n_jobs=jobs
-        )
-    return named_estimators(budget, seed, jobs)[name]
+    return find_estimator(name).make(budget, random_state=seed, n_jobs=jobs, **search)
 
 
 def _learned(

@@ -6,14 +6,14 @@ import pytest
 
 from rarefind._core.deadline import (
     OutOfTimeError,
+    best_effort,
     check_time_left,
     deadline,
-    making_do,
     seconds_of,
     soft_deadline,
     until,
 )
-from rarefind.auto._clock import Clock, Pace
+from rarefind.auto._time_limit import FitTime, TimeLimit
 from rarefind.boosting import SGBAPClassifier
 from rarefind.trees import MetaAPForestClassifier
 
@@ -36,22 +36,22 @@ def test_other_lengths_are_refused(given):
 
 
 def test_some_time_is_kept_to_finish():
-    clock = Clock(100.0)
-    assert clock.end - clock.start == 100
-    assert 80 < clock.left() <= 90
+    time_limit = TimeLimit(100.0)
+    assert time_limit.end - time_limit.start == 100
+    assert 80 < time_limit.left() <= 90
 
 
 def test_a_pace_is_foretold_by_its_growth():
-    pace = Pace(1.0, 2.0)
-    assert pace.foretell(100) is None
-    pace.measure(100, 1.0)
-    assert pace.foretell(1000) == pytest.approx(1.5 * 100)
-    pace.measure(200, 2.0)  # twice the rows take twice the time
-    assert pace.foretell(1000) == pytest.approx(1.5 * 10)
-    assert pace.foretell(200) == pytest.approx(1.5 * 2)
-    assert pace.foretell(50) == pytest.approx(1.5 * 2)
-    pace.measure(200, 3.0)  # the machine has become slower
-    assert pace.foretell(200) == pytest.approx(1.5 * 3)
+    fit_time = FitTime(1.0, 2.0)
+    assert fit_time.predict_seconds(100) is None
+    fit_time.measure(100, 1.0)
+    assert fit_time.predict_seconds(1000) == pytest.approx(1.5 * 100)
+    fit_time.measure(200, 2.0)  # twice the rows take twice the time
+    assert fit_time.predict_seconds(1000) == pytest.approx(1.5 * 10)
+    assert fit_time.predict_seconds(200) == pytest.approx(1.5 * 2)
+    assert fit_time.predict_seconds(50) == pytest.approx(1.5 * 2)
+    fit_time.measure(200, 3.0)  # the machine has become slower
+    assert fit_time.predict_seconds(200) == pytest.approx(1.5 * 3)
 
 
 def test_the_earlier_of_two_moments_holds():
@@ -70,7 +70,7 @@ def test_boosters_make_do_with_fewer_rounds():
     X, y = rng.normal(size=(300, 3)), rng.random(300) < 0.2
     model = SGBAPClassifier(n_estimators=200, early_stopping_rounds=None, n_jobs=1)
     assert soft_deadline() == math.inf
-    with until(time.monotonic() + 60), making_do(1e-9):
+    with until(time.monotonic() + 60), best_effort(1e-9):
         assert soft_deadline() < time.monotonic() + 1
         model.fit(X, y)
     assert model.n_rounds_ == 1

@@ -1,6 +1,6 @@
 from types import SimpleNamespace
 
-from rarefind.auto._kinds import kind, of_different_kinds
+from rarefind.auto._families import kind, of_different_families
 from rarefind.boosting import SGBAPClassifier
 from rarefind.neighbors import GammaKNNClassifier
 from rarefind.trees import MetaAPForestClassifier
@@ -28,12 +28,12 @@ def test_a_class_of_ones_own_is_of_the_kind_that_it_is_made_of():
 
 
 def test_the_first_two_of_each_kind_stay_in_their_order():
-    assert names(of_different_kinds(candidates("bbbntbt"))) == "b0 b1 n3 t4 t6"
+    assert names(of_different_families(candidates("bbbntbt"))) == "b0 b1 n3 t4 t6"
 
 
 def test_others_fill_up_only_what_is_missing():
     found = candidates("bbbbn")
-    assert names(of_different_kinds(found)) == "b0 b1 n4"
-    assert names(of_different_kinds(found, fill=4)) == "b0 b1 n4 b2"
-    assert names(of_different_kinds(found, fill=2)) == "b0 b1 n4"
-    assert of_different_kinds([], fill=3) == []
+    assert names(of_different_families(found)) == "b0 b1 n4"
+    assert names(of_different_families(found, fill=4)) == "b0 b1 n4 b2"
+    assert names(of_different_families(found, fill=2)) == "b0 b1 n4"
+    assert of_different_families([], fill=3) == []
