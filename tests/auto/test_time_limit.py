@@ -41,7 +41,7 @@ def test_some_time_is_kept_to_finish():
     assert 80 < time_limit.left() <= 90
 
 
-def test_a_pace_is_foretold_by_its_growth():
+def test_the_time_of_a_fit_is_predicted_by_its_growth():
     fit_time = FitTime(1.0, 2.0)
     assert fit_time.predict_seconds(100) is None
     fit_time.measure(100, 1.0)
@@ -54,7 +54,7 @@ def test_a_pace_is_foretold_by_its_growth():
     assert fit_time.predict_seconds(200) == pytest.approx(1.5 * 3)
 
 
-def test_the_earlier_of_two_moments_holds():
+def test_the_earlier_of_two_deadlines_holds():
     now = time.monotonic()
     assert deadline() == math.inf
     with until(now + 5), until(now + 9):
@@ -65,7 +65,7 @@ def test_the_earlier_of_two_moments_holds():
     assert deadline() == math.inf
 
 
-def test_boosters_make_do_with_fewer_rounds():
+def test_boosters_make_fewer_rounds_when_time_is_short():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 3)), rng.random(300) < 0.2
     model = SGBAPClassifier(n_estimators=200, early_stopping_rounds=None, n_jobs=1)

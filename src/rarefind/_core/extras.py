@@ -24,4 +24,4 @@ def extra(name: str, what: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        raise MissingExtraError(name, what, str(error.name)) from error
+        raise MissingExtraError(name, what, str(error.name).partition(".")[0]) from error

@@ -20,7 +20,7 @@ _MOST_MEMBERS = 5
 _FARTHEST = 35.0  # log-odds of a rank that rounds to 0 or 1
 
 
-class Choice(NamedTuple):
+class ChosenCandidates(NamedTuple):
     """Which candidates are taken, and how they stand."""
 
     standing: list[Contender]
@@ -70,7 +70,7 @@ def _spread(values: list[float]) -> float:
     return float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
 
 
-def choose(search: Search) -> Choice:
+def choose(search: Search) -> ChosenCandidates:
     """The best candidate, or several together.
 
     With few positives held out, which candidate is the best is within noise: then those that are
@@ -87,7 +87,7 @@ def choose(search: Search) -> Choice:
         held = _together(search, members, folds)
     else:
         members, held = _clearly_better(search, peers[:_MOST_MEMBERS], folds)
-    return Choice(standing, members, held, beats_chance(held, len(standing), search.seed))
+    return ChosenCandidates(standing, members, held, beats_chance(held, len(standing), search.seed))
 
 
 def _nearly_as_good(peers: list[Contender], folds: list[int], positives: int) -> list[Contender]:
@@ -148,7 +148,9 @@ class Settled(NamedTuple):
     reference: Reference | None
 
 
-def fit_chosen(search: Search, choice: Choice, metric: CountMetric, threshold: Any) -> Settled:
+def fit_chosen(
+    search: Search, choice: ChosenCandidates, metric: CountMetric, threshold: Any
+) -> Settled:
     """Fit what was chosen to all rows as far as time allows; set threshold and probabilities."""
     alone = len(choice.members) == 1
     members: list[Member] = []

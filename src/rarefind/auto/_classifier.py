@@ -23,15 +23,15 @@ from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import report_progress, with_callbacks
 from rarefind._core.types import ArrayLike, Floats, Label, Table
 from rarefind.auto._candidates import CANDIDATE_NAMES, candidate_estimators
-from rarefind.auto._choice import Choice, Settled, as_log_odds, choose, fit_chosen
+from rarefind.auto._choice import ChosenCandidates, Settled, as_log_odds, choose, fit_chosen
 from rarefind.auto._contender import Contender
-from rarefind.auto._member import Columns, Member, merge_reasons
+from rarefind.auto._member import InputColumns, Member, merge_reasons
 from rarefind.auto._rows import Known, check_times
 from rarefind.auto._rungs import rungs
 from rarefind.auto._search import Search
 from rarefind.auto._time_limit import TimeLimit
 from rarefind.base import RareClassifier
-from rarefind.metrics import budget as checks_bought
+from rarefind.metrics import budget as number_of_checks
 from rarefind.rules import Reason
 from rarefind.selection.calibration import BetaCalibration, Reference
 from rarefind.selection.thresholds import metric_of_counts
@@ -221,8 +221,8 @@ class AutoClassifier(RareClassifier):
         known = Known(X, positive, grouped, check_times(times, codes.size))
         names = self._feature_names()
         is_level = level_columns(self.categorical_features, names)
-        columns = Columns(names, hasattr(self, "feature_names_in_"), is_level)
-        share = checks_bought(self.budget, codes.size) / codes.size
+        columns = InputColumns(names, hasattr(self, "feature_names_in_"), is_level)
+        share = number_of_checks(self.budget, codes.size) / codes.size
         folds = known.folds(5 if self.cv is None else self.cv, seed)
         contenders, steps = self._contenders(seed), rungs(known, folds)
         total = len(contenders) * len(steps) if self.trials is None else int(self.trials)
@@ -264,7 +264,7 @@ class AutoClassifier(RareClassifier):
             raise ValueError("candidates is empty: give at least one, or None for all.")
         return [Contender(name, estimator) for name, estimator in given.items()]
 
-    def _keep(self, search: Search, choice: Choice, settled: Settled) -> None:
+    def _keep(self, search: Search, choice: ChosenCandidates, settled: Settled) -> None:
         """Keep the members, and what the search found out."""
         self._members: list[Member] = settled.members
         for member in self._members:
@@ -282,13 +282,13 @@ class AutoClassifier(RareClassifier):
         self._warn(search)
 
     def _warn(self, search: Search) -> None:
-        """Warn where the model has seen few rows, or is no better than chance."""
+        """Warn where the model saw few rows, or ranks no better than chance."""
         n = search.known.positive.size
         few = {name: rows for name, rows in self.fitted_on_.items() if rows < n}
         if few:
             fitted = ", ".join(f"{name} was fitted to {rows}" for name, rows in few.items())
             warnings.warn(
-                f"The time limit was too short to fit all {n} rows: {fitted}. "
+                f"The time was not enough to fit all {n} rows: {fitted}. "
                 "A longer time_limit may give a better model.",
                 UserWarning,
                 stacklevel=4,
@@ -296,9 +296,10 @@ class AutoClassifier(RareClassifier):
         if not self.beats_chance_:
             found = float(self.leaderboard_["average_precision"].iloc[0])
             warnings.warn(
-                f"None of the {len(search.judged())} models tried ranks held-out rows better than "
-                f"chance (average precision {found:.3g}; {search.known.positive.mean():.3g} of the "
-                "rows are positive): do not rely on this ranking.",
+                f"None of the {len(search.judged())} models tried ranks held-out rows "
+                f"better than chance (average precision {found:.3g}; "
+                f"{search.known.positive.mean():.3g} of the rows are positive): "
+                "do not rely on this ranking.",
                 UserWarning,
                 stacklevel=4,
             )

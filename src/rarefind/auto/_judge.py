@@ -13,8 +13,8 @@ from rarefind.metrics import average_precision, precision_at_k
 # this share of the resamples.
 _MARGIN, _OFTEN = 0.005, 0.9
 _RESAMPLES, _SHUFFLES = 100, 499
-_CHANCE = 0.02
-# Negatives of a fold beyond these hardly change the comparison with chance.
+_SIGNIFICANCE = 0.02
+# Negatives of a fold beyond these hardly change the comparison with shuffled scores.
 _ENOUGH_NEGATIVES = 4000
 
 
@@ -74,7 +74,7 @@ def beats_chance(parts: list[Held], tried: int, seed: int) -> bool:
     for _ in range(_SHUFFLES):
         shuffled = (_in_order(p, w, rng.permutation(p.size)) for p, _, w in parts)
         as_good += sum(shuffled) >= own
-    return bool(as_good / (_SHUFFLES + 1) * tried < _CHANCE or as_good == 1)
+    return bool(as_good / (_SHUFFLES + 1) * tried < _SIGNIFICANCE or as_good == 1)
 
 
 def _thin(held: Held, rng: np.random.Generator) -> Held:

@@ -76,7 +76,7 @@ class Member(NamedTuple):
         estimator: Any,
         known: Known,
         rows: Ints,
-        columns: Columns,
+        columns: InputColumns,
         seed: int,
         threads: int | None,
     ) -> Self:
@@ -150,7 +150,7 @@ class Member(NamedTuple):
         return X if self.preparation is None else self.preparation.transform(X)
 
 
-class Columns(NamedTuple):
+class InputColumns(NamedTuple):
     """What the columns are called, and which hold levels."""
 
     names: list[str]

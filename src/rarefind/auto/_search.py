@@ -16,7 +16,7 @@ from rarefind._core.types import Ints
 from rarefind.auto._contender import BROAD, Contender, Judged
 from rarefind.auto._families import of_different_families
 from rarefind.auto._judge import Held, judge
-from rarefind.auto._member import Columns, Member, RankScale
+from rarefind.auto._member import InputColumns, Member, RankScale
 from rarefind.auto._rows import Fold, Known
 from rarefind.auto._rungs import ENOUGH_POSITIVES, FEW_ROWS, Rung, first_of, n_kept
 from rarefind.auto._time_limit import TimeLimit
@@ -59,7 +59,7 @@ class Search:
         self,
         known: Known,
         folds: list[Fold],
-        columns: Columns,
+        columns: InputColumns,
         contenders: list[Contender],
         share: float,
         seed: int,
