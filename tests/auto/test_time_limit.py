@@ -13,7 +13,7 @@ from rarefind._core.deadline import (
     soft_deadline,
     until,
 )
-from rarefind.auto._clock import Clock, Pace
+from rarefind.auto._time_limit import FitTime, TimeLimit
 from rarefind.boosting import SGBAPClassifier
 from rarefind.trees import MetaAPForestClassifier
 
@@ -36,25 +36,25 @@ def test_other_lengths_are_refused(given):
 
 
 def test_some_time_is_kept_to_finish():
-    clock = Clock(100.0)
-    assert clock.end - clock.start == 100
-    assert 80 < clock.left() <= 90
+    time_limit = TimeLimit(100.0)
+    assert time_limit.end - time_limit.start == 100
+    assert 80 < time_limit.left() <= 90
 
 
-def test_a_pace_is_foretold_by_its_growth():
-    pace = Pace(1.0, 2.0)
-    assert pace.foretell(100) is None
-    pace.measure(100, 1.0)
-    assert pace.foretell(1000) == pytest.approx(1.5 * 100)
-    pace.measure(200, 2.0)  # twice the rows take twice the time
-    assert pace.foretell(1000) == pytest.approx(1.5 * 10)
-    assert pace.foretell(200) == pytest.approx(1.5 * 2)
-    assert pace.foretell(50) == pytest.approx(1.5 * 2)
-    pace.measure(200, 3.0)  # the machine has become slower
-    assert pace.foretell(200) == pytest.approx(1.5 * 3)
+def test_the_time_of_a_fit_is_predicted_by_its_growth():
+    fit_time = FitTime(1.0, 2.0)
+    assert fit_time.predict_seconds(100) is None
+    fit_time.measure(100, 1.0)
+    assert fit_time.predict_seconds(1000) == pytest.approx(1.5 * 100)
+    fit_time.measure(200, 2.0)  # twice the rows take twice the time
+    assert fit_time.predict_seconds(1000) == pytest.approx(1.5 * 10)
+    assert fit_time.predict_seconds(200) == pytest.approx(1.5 * 2)
+    assert fit_time.predict_seconds(50) == pytest.approx(1.5 * 2)
+    fit_time.measure(200, 3.0)  # the machine has become slower
+    assert fit_time.predict_seconds(200) == pytest.approx(1.5 * 3)
 
 
-def test_the_earlier_of_two_moments_holds():
+def test_the_earlier_of_two_deadlines_holds():
     now = time.monotonic()
     assert deadline() == math.inf
     with until(now + 5), until(now + 9):
@@ -65,7 +65,7 @@ def test_the_earlier_of_two_moments_holds():
     assert deadline() == math.inf
 
 
-def test_boosters_make_do_with_fewer_rounds():
+def test_boosters_make_fewer_rounds_when_time_is_short():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 3)), rng.random(300) < 0.2
     model = SGBAPClassifier(n_estimators=200, early_stopping_rounds=None, n_jobs=1)
