@@ -51,7 +51,9 @@ bench-all: bench
 	$(PY) benchmarks/conditions.py
 	$(PY) benchmarks/auto.py
 	$(PY) benchmarks/rules.py
-	$(PY) benchmarks/flows.py
+	$(PY) benchmarks/streams.py
+	$(PY) benchmarks/streams_speed.py
+	$(PY) benchmarks/streams_row.py
 	$(PY) benchmarks/reasons.py
 	$(PY) benchmarks/rank.py
 	$(PY) benchmarks/search.py

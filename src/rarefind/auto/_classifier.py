@@ -320,11 +320,11 @@ class AutoClassifier(RareClassifier):
             total += member.rank(X)
         return total / len(self._members)
 
-    def _probability(self, X: Floats) -> Floats:
-        if self._calibration is None:
-            return self._members[0].probability(X)
+    def _probability(self, scores: Floats) -> Floats:
+        if self._calibration is None:  # of its only member the scores are its own
+            return self._members[0].probability(scores)
         kind = score_kind(len(self._members))
-        return kind.probability(self._priority(X), self._calibration, self.threshold_)
+        return kind.probability(scores, self._calibration, self.threshold_)
 
     def _explain(self, X: Floats) -> list[Reason]:
         names, scores = self._feature_names(), self._priority(X)
