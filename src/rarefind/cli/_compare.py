@@ -149,7 +149,7 @@ def _compared(
         for number, (name, model) in enumerate(models.items()):
             start = clock.monotonic()
 
-            def said(what: str, name: str = name, number: int = number) -> None:
+            def say_of(what: str, name: str = name, number: int = number) -> None:
                 say(f"{name} ({number + 1} of {len(models)}): {what}")
 
             try:
@@ -161,7 +161,7 @@ def _compared(
                         held_out=held_out,
                         per=spending.per,
                         one_per=spending.one_per,
-                        say=said,
+                        say=say_of,
                         plain=plain,
                         stop_on=(),
                     )
