@@ -460,21 +460,78 @@ def test_learned_rules_are_those_of_the_model(run, folder, tmp_path):
         drop=["code", "note"],
     ).fit(read_table(folder / "payments.csv"))
     rules, conditions = model.rules(), model.conditions()
-    alerts = RuleSet([r for r, w in zip(rules, conditions["weight"], strict=True) if w > 0])
+    above = (conditions["weight"] > 0) & (conditions["lift_low"] > 1)
+    alerts = RuleSet([rule for rule, alert in zip(rules, above, strict=True) if alert])
     text = out.read_text(encoding="utf-8")
     assert RuleSet.from_text(text).to_text() == alerts.to_text()
     assert text.count("# weight ") == len(alerts)
-    assert text.count("# lowers a score by ") == len(rules) - len(alerts)
+    assert text.count("# not an alert: ") == len(rules) - len(alerts)
     assert again.read_text(encoding="utf-8") == alerts.to_json() + "\n"
     assert 1 <= len(rules) <= 2
-    assert said.endswith(f"The rules that raise a score are in {out}.\n")
+    assert said.endswith(f" {out}.\n")
     assert f"c1: {rules['c1']}" in said
-    assert ("lower a score" in said) == (conditions["weight"] < 0).any()
+    assert ("left out" in said) == (len(alerts) < len(rules))
     assert found["rows"] == 300
     assert [rule.pop("name") for rule in found["rules"]] == [rule.name for rule in rules]
+    assert [rule.pop("alert") for rule in found["rules"]] == above.tolist()
     values = pd.DataFrame(found["rules"], index=conditions.index)[conditions.columns]
     pd.testing.assert_frame_equal(values, conditions)
     assert run("check", out, "--data", "payments.csv").endswith("right and fit payments.csv.\n")
+
+
+@pytest.fixture(scope="module")
+def mostly_usual(tmp_path_factory):
+    """Payments of which two thirds of the frauds look like any other payment."""
+    rng = np.random.default_rng(0)
+    n = 4000
+    fraud = rng.random(n) < 0.03
+    risk = np.where(fraud & (rng.random(n) < 0.33), rng.uniform(0.9, 1, n), rng.uniform(0, 0.92, n))
+    table = pd.DataFrame({"risk": risk, "amount": rng.gamma(2, 30, n), "fraud": fraud.astype(int)})
+    path = tmp_path_factory.mktemp("usual") / "payments.csv"
+    table.to_csv(path, index=False)
+    return path
+
+
+def test_a_rule_below_the_base_rate_is_not_an_alert(run, mostly_usual, tmp_path):
+    out = tmp_path / "learned.rules"
+    options = ("learn", mostly_usual, "--target", "fraud", "--most", 6, "--tolerance", 0)
+    said = run(*options, "-o", out)
+    learned = json.loads(run(*options, "-o", tmp_path / "learned.json", "--json"))["rules"]
+    below = [rule for rule in learned if rule["lift_low"] <= 1]
+    assert any(rule["weight"] > 0 and rule["lift"] < 1 for rule in below), "the case at hand"
+    alerts = RuleSet.from_text(out.read_text(encoding="utf-8"))
+    assert {rule.name for rule in alerts} == {
+        rule["name"] for rule in learned if rule not in below and rule["weight"] > 0
+    }
+    assert f"{len(below)} of {len(learned)} rules" in said
+    assert "left out: the precision is not clearly above the base rate" in " ".join(said.split())
+    table = read_table(mostly_usual)
+    measured = alerts.measure(table, table["fraud"], pos_label=1).rules
+    assert (measured["lift"] > 1).all()
+
+
+def test_rules_of_too_few_positives_are_measured_where_they_were_learned(run, tmp_path):
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"risk": rng.random(500), "amount": rng.gamma(2, 30, 500)})
+    table["fraud"] = (table["risk"] > 0.97).astype(int)
+    assert table["fraud"].sum() < 20, "nothing is held out to measure rules on"
+    path, out = tmp_path / "few.csv", tmp_path / "few.rules"
+    table.to_csv(path, index=False)
+    said = run("learn", path, "--target", "fraud", "-o", out)
+    assert "on the rows it was learned from" in out.read_text(encoding="utf-8")
+    assert "measured on the rows they were learned from" in said
+    assert len(RuleSet.from_text(out.read_text(encoding="utf-8")))
+
+
+def test_no_file_is_written_when_no_rule_is_an_alert(refused, tmp_path):
+    rng = np.random.default_rng(2)
+    table = pd.DataFrame({"x": rng.random(1000), "fraud": (np.arange(1000) % 20 == 0).astype(int)})
+    table.to_csv(tmp_path / "noise.csv", index=False)
+    out = tmp_path / "noise.rules"
+    (line,) = refused("learn", tmp_path / "noise.csv", "--target", "fraud", "-o", out)
+    assert "above the base rate" in line
+    assert line.endswith(f"so {out} was not written.")
+    assert not out.exists()
 
 
 @pytest.mark.parametrize(

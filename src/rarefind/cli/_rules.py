@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from rarefind._core.types import Bools
+    from rarefind.cli._learned_rules import LearnedRules
     from rarefind.rules import RuleReport, RuleSet
     from rarefind.tables import TableModel
 
@@ -141,6 +142,7 @@ def learn(
     verbose: Verbose = False,
 ) -> None:
     """Learn a short list of rules from a table with labels; dates are left out."""
+    from rarefind.cli._learned_rules import LearnedRules
     from rarefind.cli._steps import steps
     from rarefind.conditions import ConditionClassifier
     from rarefind.rules import RuleError
@@ -160,19 +162,26 @@ def learn(
         model = TableModel(
             classifier, target, positive, time=time, entity=entity, id=id, drop=kept_out
         ).fit(table)
+        learned = LearnedRules.of(model, table)
+    alerts = learned.alerts
+    if not len(alerts):
+        raise ValueError(
+            f"No rule learned from {data} has a precision clearly above the base rate, so {output} "
+            "was not written."
+        )
+    is_json = output.suffix.lower() == ".json"
     try:
-        text = _alerts(model, as_json=output.suffix.lower() == ".json")
-    except RuleError:  # a level that cannot stand in a file of text: what was learned is kept
+        text = alerts.to_json() + "\n" if is_json else learned.to_text()
+    except RuleError:  # a level that a file of text cannot hold: what was learned is kept
         output = output.with_suffix(".json")
-        text = _alerts(model, as_json=True)
-    if not text:
-        raise ValueError(f"No rule tells the labels of {data} apart, so {output} was not written.")
+        text = alerts.to_json() + "\n"
     write_text(text, output)
     if as_json:
-        typer.echo(json.dumps(_learned(model), indent=2))
+        typer.echo(json.dumps(_for_machines(model, learned), indent=2))
     else:
-        print_learned(model)
-        typer.echo(f"The rules that raise a score are in {output}.")
+        print_learned(learned)
+        what = "1 alert is" if len(alerts) == 1 else f"{len(alerts):,} alerts are"
+        typer.echo(f"{what} in {output}.")
 
 
 @app.command(
@@ -276,41 +285,17 @@ def _other_dates(table: pd.DataFrame, others: list[str | None]) -> list[str]:
     return [name for name in names if name not in others and is_date(table[name].dtype)]
 
 
-def _alerts(model: TableModel, *, as_json: bool) -> str:
-    """The learned rules that raise a score, which alone are alerts; the others are remarks."""
-    from rarefind.rules import RuleSet
-
-    pairs = list(zip(model.rules(), model.conditions().to_dict("records"), strict=True))
-    alerts = [(rule, said) for rule, said in pairs if said["weight"] > 0]
-    if not alerts:
-        return ""
-    if as_json:
-        return RuleSet([rule for rule, _ in alerts]).to_json() + "\n"
-    text = "".join(f"{_remark(said)}\n{RuleSet([rule]).to_text()}" for rule, said in alerts)
-    against = [said for _, said in pairs if said["weight"] < 0]
-    return text + "".join(
-        f"# lowers a score by {-said['weight']:g}: {said['rule']}\n" for said in against
-    )
-
-
-def _remark(said: dict[Any, Any]) -> str:
-    remark = f"# weight {said['weight']:g}"
-    if math.isnan(said["precision"]):
-        return remark
-    low, high = said["precision_low"], said["precision_high"]
-    shares = f"precision {said['precision']:.2f} ({low:.2f} to {high:.2f})"
-    return f"{remark}, {shares}, recall {said['recall']:.2f}"
-
-
-def _learned(model: TableModel) -> dict[str, Any]:
-    """What was learned, for machines."""
-    conditions = model.conditions()
-    names = [rule.name for rule in model.rules()]
-    rows = [_plain(row) for _, row in conditions.iterrows()]
+def _for_machines(model: TableModel, learned: LearnedRules) -> dict[str, Any]:
+    """What was learned."""
+    measures = learned.measures.drop(columns="alert")
+    rules = zip(learned.rules, learned.measures["alert"].tolist(), measures.iterrows(), strict=True)
     return {
         "rows": model.rows_,
         "positives": model.positives_,
-        "rules": [{"name": name, **row} for name, row in zip(names, rows, strict=True)],
+        "measured_on_unseen_rows": learned.unseen,
+        "rules": [
+            {"name": rule.name, "alert": alert, **_plain(row)} for rule, alert, (_, row) in rules
+        ],
     }
 
 
