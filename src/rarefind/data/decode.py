@@ -98,11 +98,17 @@ def dates(column: pd.Series[Any], written: str | None, zone: str | None) -> Arra
         column = _converted(column, written, guess)
     elif isinstance(column.dtype, pd.PeriodDtype):
         column = column.dt.to_timestamp()
-    elif pt.is_object_dtype(column.dtype):
-        column = pd.to_datetime(column)
+    if pt.is_object_dtype(column.dtype):
+        column = _one_zone(column)
     if column.dt.tz is not None:
         column = column.dt.tz_convert(zone or "UTC").dt.tz_localize(None)
     return column.to_numpy(dtype="datetime64[us]")
+
+
+def _one_zone(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Times of Python as a column: in UTC where some have a zone, which may differ."""
+    zoned = any(getattr(time, "tzinfo", None) is not None for time in column.dropna())
+    return pd.to_datetime(column, utc=zoned)
 
 
 def time_zone(column: pd.Series[Any]) -> str | None:

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rarefind.data._dates import date_format, to_dates
+from rarefind.data._dates import date_format, to_dates, to_instants
 
 # One word a column: "integer", "number", "number,", "boolean", "text", "missing" or "date:FORMAT".
 Types: TypeAlias = dict[str, str]
@@ -180,7 +180,7 @@ def _fits(text: Text, kind: str) -> Text:
         return pc.match_substring_regex(text, _NUMBER)
     if kind.startswith("date:"):
         values = text.to_pandas()
-        dates = to_dates(values, kind.removeprefix("date:"))
+        dates = to_instants(values, kind.removeprefix("date:"))
         return pa.array(dates.notna().to_numpy(), mask=values.isna().to_numpy())
     return pa.array(np.ones(len(text), dtype=bool))
 
