@@ -21,7 +21,7 @@ from rarefind.cli._inputs import (
     open_labelled,
 )
 from rarefind.cli._options import MODEL_NAMES
-from rarefind.cli._rule_files import check_output, read_rules
+from rarefind.cli._outputs import check_output
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,6 +91,8 @@ def compare(
     with steps(quiet=quiet or as_json, verbose=verbose, end=end) as say:
         say(f"Reading {data}")
         table, bare, looks = open_labelled(data, roles, budget, delay, seed)
+        from rarefind.rules import read_rules
+
         written = None if rules is None else read_rules(rules, table)
         models = _models(names, bare, written, budget, seed, jobs, limit)
         found, unfinished = _compared(models, table, looks, budget, per, end, say)

@@ -23,7 +23,7 @@ from rarefind.cli._inputs import (
     open_labelled,
 )
 from rarefind.cli._options import MODEL_NAMES
-from rarefind.cli._rule_files import check_output
+from rarefind.cli._outputs import check_output
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -25,7 +25,7 @@ def print_report(report: RuleReport, retired: dict[str, str], *, timed: bool) ->
     console.print(_measures(report, timed, _gap(console)))
     console.print()
     if 1 < len(report.rules) <= _MOST_IN_OVERLAP:
-        console.print("Share of a rule's alerts that another has, too")
+        console.print("Share of a rule's alerts that another rule also has")
         console.print(_overlap(report))
         console.print()
     if retired:
@@ -84,7 +84,7 @@ def _overlap(report: RuleReport) -> Table:
 
 
 def _gap(console: Console) -> str:
-    """What stands between a measure and its interval."""
+    """A new line before the interval in a narrow terminal."""
     return "\n" if console.width < _WIDE else " "
 
 
@@ -96,7 +96,7 @@ def _with_interval(row: pd.Series[Any], measure: str, gap: str) -> str:
 
 
 def short(value: float, digits: int = 3) -> str:
-    """A number for people; nothing where there is none."""
+    """A number for people; empty if it is not a number."""
     if math.isnan(value):
         return ""
     return f"{value:,.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"

@@ -1,83 +1,81 @@
-"""What a model carries of rows it was judged on, and nothing else of the page touches."""
+"""What to expect of a budget, by the held-out rows that a model keeps."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rarefind._core.types import Array, Bools, Floats
-from rarefind.report._lists import top_of_each
-from rarefind.report._scan import Labels
+from rarefind._core.types import Bools, Floats
+from rarefind.data.clock import PERIODS, Times
+from rarefind.report._file import Labels
+from rarefind.report._measures import curve_scores
 
 if TYPE_CHECKING:
-    from rarefind.metrics import Interval
-    from rarefind.tables import TableModel
+    from rarefind.tables import BudgetEstimate, TableModel
+    from rarefind.tables.lists import ListRequest
 
 
-class HeldOut(NamedTuple):
-    """Rows scored by models that had not seen them."""
+class HeldOutList(NamedTuple):
+    """The list that a budget would have checked among held-out rows."""
 
-    how: str
-    positive: Bools
-    score: Floats
-    plain: Floats
+    figures: dict[str, Any]  # what it finds, and among which rows
+    labels: Labels
     probability: Floats
-    time: Array | None
-    listed: Bools  # the rows that the budget would have checked
-    bought: dict[str, Any]  # what it would have found, for the page and for machines
-
-    @property
-    def labels(self) -> Labels:
-        """All of them are known."""
-        return Labels(np.ones(self.positive.size, dtype=bool), self.positive)
+    listed: Bools
+    times: Times | None
+    curves: dict[str, Floats]  # scores in the order of the checks, by name of the model
 
 
-def fitted_budget(model: TableModel) -> tuple[int | float | str | None, str | None]:
-    """The budget that the model was fitted for, and the period it is spent in."""
-    evidence = getattr(model, "evidence_", None)
-    return (None, None) if evidence is None else (evidence.budget, evidence.per)
-
-
-def held_out(model: TableModel, budget: int | float | str) -> HeldOut | None:
-    """The evidence for a budget; None where a model carries none."""
-    evidence = getattr(model, "evidence_", None)
-    if evidence is None:
+def held_out_list(model: TableModel, request: ListRequest) -> HeldOutList | None:
+    """The list for a request; None if the model has no rows held out for such a list."""
+    estimate = _estimate_for(model, request)
+    if estimate is None:
         return None
-    bought = evidence.bought(budget)
-    score = evidence.within_folds(evidence.priority)
-    checks = np.round(evidence.checks(budget)).astype(int)
-    chosen = top_of_each(score, evidence.lists(), checks)
-    return HeldOut(
-        how=str(evidence.how),
-        positive=np.asarray(evidence.positive, dtype=bool),
-        score=score,
-        plain=evidence.within_folds(evidence.plain),
-        probability=np.asarray(evidence.probability, dtype=float),
-        time=None if evidence.time is None else np.asarray(evidence.time, dtype=np.int64),
-        listed=chosen,
-        bought={
-            "rows": int(evidence.positive.size),
-            "positives": int(evidence.positive.sum()),
-            "rows_of_table": int(evidence.rows),
-            "checks": float(bought.checks),
-            "among": float(bought.rows),
-            "marked": int(chosen.sum()),
-            "hits": interval(bought.hits),
-            "precision": _scaled(bought.hits, float(bought.checks)),
-            "share_found": interval(bought.share_found),
-            "amount": None if bought.amount is None else interval(bought.amount),
-            "random_hits": float(bought.random_hits),
-            "plain_hits": float(bought.plain_hits),
-            "plain_ahead": interval(bought.plain_ahead),
+    value = estimate.list_value(request.budget)
+    listed = estimate.listed(request.budget)
+    lists, checks = estimate.lists(), estimate.checks(request.budget)
+    curves = {
+        name: curve_scores(score, lists, checks[lists], estimate.owner)
+        for name, score in (("This model", estimate.priority), ("Plain XGBoost", estimate.plain))
+    }
+    return HeldOutList(
+        figures={
+            **value.as_dict(),
+            "precision": {
+                name: bound / value.checks for name, bound in value.hits._asdict().items()
+            },
+            "held_out": {
+                "how": estimate.how,
+                "rows": int(estimate.positive.size),
+                "positives": int(estimate.positive.sum()),
+                "rows_of_table": int(estimate.rows),
+                "listed": int(listed.sum()),
+            },
         },
+        labels=Labels(np.ones(estimate.positive.size, dtype=bool), estimate.positive),
+        probability=estimate.probability,
+        listed=listed,
+        times=estimate.times,
+        curves=curves,
     )
 
 
-def interval(found: Interval) -> dict[str, float]:
-    """An interval for machines."""
-    return {"value": float(found.value), "low": float(found.low), "high": float(found.high)}
-
-
-def _scaled(found: Interval, by: float) -> dict[str, float]:
-    return {name: bound / by for name, bound in interval(found).items()}
+def _estimate_for(model: TableModel, request: ListRequest) -> BudgetEstimate | None:
+    """The estimate of the fit, for the period and the owners that are asked for."""
+    estimate = model.estimate_
+    if estimate is None:
+        return None
+    if request.per != estimate.per:
+        if request.per is not None and not (request.per in PERIODS and estimate.times is not None):
+            return None
+        estimate = replace(estimate, per=request.per, group=None, group_rows=None)
+    owner = model.entity if request.one_per is True else request.one_per or None
+    if owner != estimate.one_per:
+        if owner is not None and (owner != model.entity or estimate.entity is None):
+            return None
+        estimate = replace(
+            estimate, one_per=owner, owner=None if owner is None else estimate.entity
+        )
+    return estimate

@@ -1,4 +1,4 @@
-"""One pass over a file of any size: all scores, an even sample of the rows, and the top of them."""
+"""The rows of a file or table, scored in one pass, and what the report needs of them."""
 
 from __future__ import annotations
 
@@ -9,177 +9,238 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from rarefind._core.types import Array, Bools, Floats
+from rarefind._core.budget import budget_share
+from rarefind._core.types import Array, Bools, Floats, Ints, Table
 from rarefind.data import read_chunks
+from rarefind.data.clock import Clock, Times, has_dates
+from rarefind.data.frames import as_frame, entity_codes
 from rarefind.data.read import followed
+from rarefind.tables.lists import Groups, ListRequest, checks_of, on_list, top_rows
+from rarefind.tables.scoring import ScoredPiece, Sink, pieces_of, score_pieces
 
 if TYPE_CHECKING:
     from rarefind.tables import TableModel
 
-#: Rows kept for what needs whole rows (the profile, chances), and values kept at most.
+#: Rows and values kept at most for the profile of the columns.
 _SAMPLE, _SAMPLE_VALUES = 200_000, 12_000_000
 _CHUNK, _CHUNK_VALUES = 100_000, 5_000_000
 
 
 class Labels(NamedTuple):
-    """The rows of a file whose target is known."""
+    """Which rows have a label, and which of them are positive."""
 
     known: Bools
     positive: Bools
 
 
-class Scan(NamedTuple):
-    """What a report needs of a file; arrays hold one entry for each of its rows."""
+class ScoredFile(NamedTuple):
+    """What a report needs of a file; arrays have one entry for each of its rows."""
 
     priority: Floats
+    probability: Floats | None
+    group: Ints
+    owner: Ints | None
     labels: Labels | None
-    time: Array | None  # nanoseconds; the smallest integer where it is missing
+    times: Times | None
     amount: Floats | None
     sample: pd.DataFrame
-    top: pd.DataFrame  # the rows with the highest priorities, the highest first
+    candidates: pd.DataFrame  # rows that may be among the first of the list
     drift: pd.DataFrame | None
-    known_again: int  # rows that carry the id of a positive that the model learned from
+    known_ids: int  # rows with the identifier of a positive that the model learned from
 
     @property
     def rows(self) -> int:
         """Rows of the file."""
         return int(self.priority.size)
 
+    def listed(self, budget: int | float | str) -> Bools:
+        """The rows that a budget checks."""
+        return on_list(self.priority, budget, self.group, self.owner)
 
-def scan(model: TableModel, path: Path, top: int) -> Scan:
-    """Read and score a file, piece by piece."""
+    def checks(self, budget: int | float | str) -> Floats:
+        """The checks of the group of each row."""
+        numbers, sizes = np.unique(self.group, return_counts=True)
+        return checks_of(budget, dict(zip(numbers.tolist(), sizes.tolist(), strict=True)))(self.group)
+
+    def top(self, listed: Bools, count: int) -> pd.DataFrame:
+        """The first rows of the list, the highest priority ahead."""
+        rows = np.flatnonzero(listed)
+        first = rows[np.argsort(-self.priority[rows], kind="stable")[:count]]
+        return self.candidates.loc[first]
+
+
+def score_file(
+    model: TableModel,
+    data: Table | Path,
+    request: ListRequest,
+    top: int,
+    *,
+    probability: bool = False,
+) -> ScoredFile:
+    """Score a table, or a file piece by piece."""
+    if not isinstance(data, Path):
+        frame = as_frame(data).reset_index(drop=True)
+        return score_chunks(model, [frame], request, top, probability=probability)
     width = max(1, len(model.encoder_.columns_))
     size = min(_CHUNK, max(1000, _CHUNK_VALUES // width))
-    chunks = read_chunks(path, size, like=model.types_ or None)
-    return scan_chunks(model, followed(chunks, path), top)
+    chunks = read_chunks(data, size, like=model.types_ or None)
+    return score_chunks(model, followed(chunks, data), request, top, probability=probability)
 
 
-def scan_chunks(model: TableModel, chunks: Iterable[pd.DataFrame], top: int) -> Scan:
-    """Score the pieces of a table, whose indices count its rows."""
-    reference = getattr(model, "drift_reference_", None)
-    drift = None if reference is None else reference.counter()
-    sample, best, known_again = _Sample(), _Best(top), 0
-    columns: dict[str, list[Any]] = {"priority": [], "label": [], "time": [], "amount": []}
-    for chunk in chunks:
-        priority = model.priority(chunk)
-        columns["priority"].append(priority)
-        for role, values in _roles(model, chunk).items():
-            columns[role].append(values)
-        sample.add(chunk)
-        best.add(chunk, priority)
-        known_again += _known_again(model, chunk)
-        if drift is not None:
-            drift.update(chunk)
-    whole = {role: np.concatenate(parts) if parts else None for role, parts in columns.items()}
-    return Scan(
-        priority=np.asarray(whole["priority"]),
-        labels=_labels(model, whole["label"]),
-        time=whole["time"],
-        amount=whole["amount"],
-        sample=sample.rows(),
-        top=best.rows(),
-        drift=None if drift is None else drift.table(),
-        known_again=known_again,
+def score_chunks(
+    model: TableModel,
+    chunks: Iterable[pd.DataFrame],
+    request: ListRequest,
+    top: int,
+    *,
+    probability: bool = False,
+) -> ScoredFile:
+    """Score the pieces of a table."""
+    columns, sample, best = _Columns(model, request), _Sample(), _Candidates(model, request, top)
+    sinks: list[Sink] = [columns, sample, best]
+    drift = None if model.drift_reference_ is None else _Drift(model)
+    if drift is not None:
+        sinks.append(drift)
+    pieces = pieces_of(chunks, Groups(request.per, model.time))
+    if not score_pieces(model, pieces, sinks, probability=probability):
+        raise ValueError("The table has no rows.")
+    return ScoredFile(
+        **columns.whole(),
+        sample=pd.concat(sample.parts),
+        candidates=best.rows,
+        drift=None if drift is None else drift.counter.table(),
     )
 
 
-def nanoseconds(column: pd.Series[Any]) -> Array | None:
-    """Moments as numbers; None for a column of numbers, which are no dates."""
-    if pd.api.types.is_numeric_dtype(column):
-        return None
-    try:
-        moments = pd.to_datetime(column)
-    except (ValueError, TypeError):
-        example = column.dropna().iloc[0]
-        raise ValueError(
-            f"The column {column.name!r} holds no dates that can be read, such as {example!r}: "
-            "write them as 2026-01-31 12:00."
-        ) from None
-    if moments.dt.tz is not None:
-        moments = moments.dt.tz_convert(None)
-    return moments.astype("datetime64[ns]").to_numpy().astype(np.int64)
+class _Columns:
+    """Scores, groups and the columns with a role, of all rows."""
 
+    def __init__(self, model: TableModel, request: ListRequest) -> None:
+        self._model, self._request = model, request
+        self._clock = Clock()
+        self._known = set(model.known_names_.values())
+        self._parts: dict[str, list[Any]] = {}
+        self._known_ids = 0
 
-def _roles(model: TableModel, chunk: pd.DataFrame) -> dict[str, Any]:
-    """What the rows are labelled, when they were and what they are worth, where the file says."""
-    found: dict[str, Any] = {}
-    if model.target in chunk.columns:
-        found["label"] = _coded(model, chunk[model.target])
-    if model.time is not None and model.time in chunk.columns:
-        moments = nanoseconds(chunk[model.time])
-        if moments is not None:
-            found["time"] = moments
-    if model.amount is not None:
-        found["amount"] = pd.to_numeric(chunk[model.amount], errors="coerce").to_numpy(float)
-    return found
+    def take(self, piece: ScoredPiece) -> ScoredPiece:
+        return piece
 
+    def add(self, taken: ScoredPiece) -> None:
+        model, table = self._model, taken.table
+        self._keep("priority", taken.priority)
+        self._keep("probability", taken.probability)
+        self._keep("group", taken.group)
+        owner = self._request.owner_column(model.entity, table.columns)
+        self._keep("owner", None if owner is None else table[owner])
+        if model.target in table.columns:
+            self._keep("label", _label_codes(model, table[model.target]))
+        if model.time in table.columns and has_dates(table[model.time]):
+            self._keep("times", self._clock.read(table[model.time], allow_missing=True))
+        if model.amount is not None:
+            amount = pd.to_numeric(table[model.amount], errors="coerce")
+            self._keep("amount", amount.to_numpy(float))
+        if model.id in table.columns:
+            self._known_ids += int(table[model.id].astype(str).isin(self._known).sum())
 
-def _coded(model: TableModel, column: pd.Series[Any]) -> Array:
-    """1 for the positive label, 0 for the other, -1 where there is none."""
-    codes = np.full(len(column), -1, dtype=np.int64)
-    for label in model.classes_:
-        codes[(column == label).to_numpy(dtype=bool, na_value=False)] = label == model.positive_
-    strange = column[(codes < 0) & column.notna().to_numpy()]
-    if len(strange):
-        names = " and ".join(repr(label) for label in model.classes_.tolist())
-        raise ValueError(
-            f"The target {model.target!r} holds {strange.iloc[0]!r} in row {strange.index[0] + 1}: "
-            f"the model knows {names}; leave it empty where it is not known."
-        )
-    return codes
+    def _keep(self, name: str, values: Any) -> None:
+        if values is not None:
+            self._parts.setdefault(name, []).append(values)
 
-
-def _labels(model: TableModel, codes: Array | None) -> Labels | None:
-    if codes is None or not (codes >= 0).any():
-        return None
-    return Labels(codes >= 0, codes == 1)
-
-
-def _known_again(model: TableModel, chunk: pd.DataFrame) -> int:
-    if model.id is None or model.id not in chunk.columns:
-        return 0
-    return int(chunk[model.id].astype(str).isin(set(model.known_names_.values())).sum())
+    def whole(self) -> dict[str, Any]:
+        parts = self._parts
+        found: dict[str, Any] = {
+            name: np.concatenate(parts[name]) if name in parts else None
+            for name in ("priority", "probability", "group", "amount", "label")
+        }
+        codes = found.pop("label")
+        known = codes is not None and bool((codes >= 0).any())
+        found["labels"] = Labels(codes >= 0, codes == 1) if known else None
+        found["owner"] = entity_codes(pd.concat(parts["owner"])) if "owner" in parts else None
+        times = parts.get("times")
+        found["times"] = None if times is None else Times(*map(np.concatenate, zip(*times)))
+        return {**found, "known_ids": self._known_ids}
 
 
 class _Sample:
     """Every so many-th row; fewer of them as the file goes on."""
 
     def __init__(self) -> None:
-        self.step = 1
         self.parts: list[pd.DataFrame] = []
+        self._step = 1
 
-    def add(self, chunk: pd.DataFrame) -> None:
-        self.parts.append(self._thinned(chunk))
-        limit = min(_SAMPLE, max(1000, _SAMPLE_VALUES // max(1, chunk.shape[1])))
+    def take(self, piece: ScoredPiece) -> pd.DataFrame:
+        return piece.table
+
+    def add(self, taken: pd.DataFrame) -> None:
+        self.parts.append(self._thin(taken))
+        limit = min(_SAMPLE, max(1000, _SAMPLE_VALUES // max(1, taken.shape[1])))
         while sum(map(len, self.parts)) > limit:
-            self.step *= 2
-            self.parts = [self._thinned(part) for part in self.parts]
+            self._step *= 2
+            self.parts = [self._thin(part) for part in self.parts]
 
-    def _thinned(self, part: pd.DataFrame) -> pd.DataFrame:
-        return part[part.index.to_numpy() % self.step == 0]
-
-    def rows(self) -> pd.DataFrame:
-        return pd.concat(self.parts)
+    def _thin(self, part: pd.DataFrame) -> pd.DataFrame:
+        return part[part.index.to_numpy() % self._step == 0]
 
 
-class _Best:
-    """The rows with the highest priorities so far."""
+class _Candidates:
+    """The rows that may be among the first of the list, indexed by their place in the file."""
 
-    def __init__(self, count: int) -> None:
-        self.count = count
-        self.kept: pd.DataFrame | None = None
-        self.priority: Floats = np.empty(0)
+    def __init__(self, model: TableModel, request: ListRequest, top: int) -> None:
+        self._model, self._request, self._top = model, request, top
+        is_share = budget_share(request.budget) is not None
+        # Of a share it is not known before the end how many rows of a group are on the list.
+        self._most = None if is_share and request.per is not None else top
+        checks = top if is_share else min(top, int(float(request.budget)))
+        self._checks = lambda group: np.full(group.size, float(checks))
+        self._priority, self._group = np.empty(0), np.empty(0, dtype=np.int64)
+        self.rows = pd.DataFrame()
 
-    def add(self, chunk: pd.DataFrame, priority: Floats) -> None:
-        first = np.argsort(-priority, kind="stable")[: self.count]
-        rows, scores = chunk.iloc[first], priority[first]
-        if self.kept is not None:
-            rows = pd.concat([self.kept, rows])
-            scores = np.concatenate([self.priority, scores])
+    def take(self, piece: ScoredPiece) -> ScoredPiece:
+        return piece
+
+    def add(self, taken: ScoredPiece) -> None:
+        first = self._first(taken.priority, taken.group, taken.table)
+        rows = taken.table.iloc[first].set_axis(first + taken.start)
         # Earlier rows stand first, and stay so among equals.
-        order = np.argsort(-scores, kind="stable")[: self.count]
-        self.kept, self.priority = rows.iloc[order], scores[order]
+        rows = pd.concat([self.rows, rows]) if len(self.rows) else rows
+        priority = np.concatenate([self._priority, taken.priority[first]])
+        group = np.concatenate([self._group, taken.group[first]])
+        chosen = self._first(priority, group, rows)
+        self.rows = rows.iloc[chosen]
+        self._priority, self._group = priority[chosen], group[chosen]
 
-    def rows(self) -> pd.DataFrame:
-        assert self.kept is not None, "a file without rows is refused by its reader"
-        return self.kept
+    def _first(self, priority: Floats, group: Ints, table: pd.DataFrame) -> Ints:
+        name = self._request.owner_column(self._model.entity, table.columns)
+        owner = None if name is None else entity_codes(table[name])
+        rows = np.sort(top_rows(priority, group, self._checks, owner))
+        if self._most is not None:
+            rows = np.sort(rows[np.argsort(-priority[rows], kind="stable")[: self._most]])
+        return rows
+
+
+class _Drift:
+    """Counts for the drift of each column."""
+
+    def __init__(self, model: TableModel) -> None:
+        self.counter = model.drift_reference_.counter()
+
+    def take(self, piece: ScoredPiece) -> pd.DataFrame:
+        return piece.table
+
+    def add(self, taken: pd.DataFrame) -> None:
+        self.counter.update(taken)
+
+
+def _label_codes(model: TableModel, column: pd.Series[Any]) -> Array:
+    """1 for the positive label, 0 for the other, -1 if there is none."""
+    codes = np.full(len(column), -1, dtype=np.int64)
+    for label in model.classes_:
+        codes[(column == label).to_numpy(dtype=bool, na_value=False)] = label == model.positive_
+    unknown = column[(codes < 0) & column.notna().to_numpy()]
+    if len(unknown):
+        names = " and ".join(repr(label) for label in model.classes_.tolist())
+        raise ValueError(
+            f"The target {model.target!r} has {unknown.iloc[0]!r} in row {unknown.index[0] + 1}, "
+            f"and the model knows {names}: leave it empty where it is not known."
+        )
+    return codes
