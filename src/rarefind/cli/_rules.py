@@ -203,8 +203,8 @@ def convert(
     table: Annotated[
         str | None,
         typer.Option(
-            help="For SQL: write a query of this table (or schema.table) with one column per rule, 1 "
-            "where it fires; by default one condition per rule."
+            help="For SQL: write a query of this table (or schema.table) with one column per rule, "
+            "1 where it fires; by default one condition per rule."
         ),
     ] = None,
     output: Annotated[

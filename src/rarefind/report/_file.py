@@ -60,7 +60,9 @@ class ScoredFile(NamedTuple):
     def checks(self, budget: int | float | str) -> Floats:
         """The checks of the group of each row."""
         numbers, sizes = np.unique(self.group, return_counts=True)
-        return checks_of(budget, dict(zip(numbers.tolist(), sizes.tolist(), strict=True)))(self.group)
+        return checks_of(budget, dict(zip(numbers.tolist(), sizes.tolist(), strict=True)))(
+            self.group
+        )
 
     def top(self, listed: Bools, count: int) -> pd.DataFrame:
         """The first rows of the list, the highest priority ahead."""
@@ -157,7 +159,9 @@ class _Columns:
         found["labels"] = Labels(codes >= 0, codes == 1) if known else None
         found["owner"] = entity_codes(pd.concat(parts["owner"])) if "owner" in parts else None
         times = parts.get("times")
-        found["times"] = None if times is None else Times(*map(np.concatenate, zip(*times)))
+        found["times"] = (
+            None if times is None else Times(*map(np.concatenate, zip(*times, strict=True)))
+        )
         return {**found, "known_ids": self._known_ids}
 
 

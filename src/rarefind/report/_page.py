@@ -8,6 +8,8 @@ from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
 
+from rarefind.data.clock import PERIODS
+
 
 def render(figures: dict[str, Any], pictures: dict[str, Any]) -> str:
     """The HTML of a report; every number comes from ``figures`` and has its key beside it."""
@@ -26,7 +28,7 @@ def render(figures: dict[str, Any], pictures: dict[str, Any]) -> str:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.globals["n"] = number
+    environment.globals.update(n=number, calendar=PERIODS)
     # Only a tag could end the block of data.
     safe = json.dumps(figures, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
     return environment.from_string(template).render(f=figures, pictures=pictures, data=Markup(safe))
@@ -52,7 +54,7 @@ def _count(value: float) -> str:
 
 
 def _percent(share: float) -> str:
-    """To two significant digits, of what is missing to 100 % above a half: 0.052 %, 34 %, 99.97 %."""
+    """Two significant digits of the share or of the rest: 0.052 %, 8.2 %, 34 %, 99.97 %."""
     rest = min(share, 1 - share)
     if rest <= 0 or rest >= 0.1:
         return f"{100 * share:.0f} %"

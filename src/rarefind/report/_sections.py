@@ -25,7 +25,9 @@ def cases(
 ) -> list[dict[str, Any]]:
     """The first rows of the list, and what speaks for each."""
     probability = model.predict_proba(rows)[:, list(model.classes_).index(model.positive_)]
-    names = [name for name in (model.entity, model.time, model.amount) if name in rows.columns]
+    roles = (model.entity, model.time, model.amount)
+    names = [name for name in roles if name is not None and name in rows.columns]
+    ids = None if model.id is None or model.id not in rows.columns else rows[model.id]
     shown = []
     for place, (row, reason) in enumerate(zip(rows.index, reasons, strict=True)):
         label = None
@@ -36,7 +38,7 @@ def cases(
             {
                 "rank": place + 1,
                 "row": int(row) + 1,
-                "id": None if model.id not in rows.columns else _text(values[model.id]),
+                "id": None if ids is None else _text(ids.iloc[place]),
                 "about": [{"column": name, "value": _text(values[name])} for name in names],
                 "probability": float(probability[place]),
                 "positive": label,
