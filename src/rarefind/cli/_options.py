@@ -36,8 +36,8 @@ DateOf = Annotated[str | None, typer.Option(help="Column with the time of a row.
 Entity = Annotated[
     str | None,
     typer.Option(
-        help="Column with the entity of a row (card, customer, company); rows of one entity are held "
-        "out together."
+        help="Column with the entity of a row (card, customer, company); rows of one entity are "
+        "held out together."
     ),
 ]
 Amount = Annotated[

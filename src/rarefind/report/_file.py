@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,11 +12,12 @@ import pandas as pd
 from rarefind._core.budget import budget_share
 from rarefind._core.types import Array, Bools, Floats, Ints, Table
 from rarefind.data import read_chunks
-from rarefind.data.clock import Clock, Times, has_dates
+from rarefind.data.clock import Times
 from rarefind.data.frames import as_frame, entity_codes
 from rarefind.data.read import followed
 from rarefind.tables.lists import Groups, ListRequest, checks_of, on_list, top_rows
-from rarefind.tables.scoring import ScoredPiece, Sink, pieces_of, score_pieces
+from rarefind.tables.scoring import ScoredPiece, pieces_of, score_pieces
+from rarefind.tables.sinks import ColumnSink, DriftSink, ScoreSink, TimeSink, VerdictSink
 
 if TYPE_CHECKING:
     from rarefind.tables import TableModel
@@ -98,71 +99,60 @@ def score_chunks(
     probability: bool = False,
 ) -> ScoredFile:
     """Score the pieces of a table."""
-    columns, sample, best = _Columns(model, request), _Sample(), _Candidates(model, request, top)
-    sinks: list[Sink] = [columns, sample, best]
-    drift = None if model.drift_reference_ is None else _Drift(model)
-    if drift is not None:
-        sinks.append(drift)
+    scores, groups, sample = ScoreSink(), _Groups(), _Sample()
+    best, drift, verdicts = _Candidates(model, request, top), DriftSink(model), VerdictSink(model)
+    times, ids, amount = TimeSink(model.time), ColumnSink(model.id), ColumnSink(model.amount)
+    owner = ColumnSink(model.entity if request.one_per is True else request.one_per or None)
+    sinks = [scores, groups, sample, best, drift, verdicts, times, ids, amount, owner]
     pieces = pieces_of(chunks, Groups(request.per, model.time))
     if not score_pieces(model, pieces, sinks, probability=probability):
-        raise ValueError("The table has no rows.")
+        raise ValueError("There are no rows to report on.")
+    labels = _labels(verdicts.verdict())
     return ScoredFile(
-        **columns.whole(),
+        priority=scores.priority(),
+        probability=scores.probability() if probability else None,
+        group=np.concatenate(groups.parts),
+        owner=_of(owner, entity_codes),
+        labels=labels,
+        times=times.times(),
+        amount=_of(amount, lambda column: pd.to_numeric(column, errors="coerce").to_numpy(float)),
         sample=pd.concat(sample.parts),
         candidates=best.rows,
-        drift=None if drift is None else drift.counter.table(),
+        drift=drift.table(),
+        known_ids=_known_ids(model, ids.column(), labels),
     )
 
 
-class _Columns:
-    """Scores, groups and the columns with a role, of all rows."""
+def _of(sink: ColumnSink, read: Callable[[pd.Series[Any]], Array]) -> Array | None:
+    column = sink.column()
+    return None if column is None else read(column)
 
-    def __init__(self, model: TableModel, request: ListRequest) -> None:
-        self._model, self._request = model, request
-        self._clock = Clock()
-        self._known = set(model.known_names_.values())
-        self._parts: dict[str, list[Any]] = {}
-        self._known_ids = 0
 
-    def take(self, piece: ScoredPiece) -> ScoredPiece:
-        return piece
+def _labels(verdict: Array) -> Labels | None:
+    return Labels(verdict >= 0, verdict == 1) if (verdict >= 0).any() else None
 
-    def add(self, taken: ScoredPiece) -> None:
-        model, table = self._model, taken.table
-        self._keep("priority", taken.priority)
-        self._keep("probability", taken.probability)
-        self._keep("group", taken.group)
-        owner = self._request.owner_column(model.entity, table.columns)
-        self._keep("owner", None if owner is None else table[owner])
-        if model.target in table.columns:
-            self._keep("label", _label_codes(model, table[model.target]))
-        if model.time in table.columns and has_dates(table[model.time]):
-            self._keep("times", self._clock.read(table[model.time], allow_missing=True))
-        if model.amount is not None:
-            amount = pd.to_numeric(table[model.amount], errors="coerce")
-            self._keep("amount", amount.to_numpy(float))
-        if model.id in table.columns:
-            self._known_ids += int(table[model.id].astype(str).isin(self._known).sum())
 
-    def _keep(self, name: str, values: Any) -> None:
-        if values is not None:
-            self._parts.setdefault(name, []).append(values)
+def _known_ids(model: TableModel, ids: pd.Series[Any] | None, labels: Labels | None) -> int:
+    """Rows with the identifier of a positive of the fit, but for those labelled negative."""
+    if ids is None:
+        return 0
+    known = ids.astype(str).isin(set(model.known_names_.values())).to_numpy()
+    if labels is not None:
+        known &= labels.positive | ~labels.known
+    return int(known.sum())
 
-    def whole(self) -> dict[str, Any]:
-        parts = self._parts
-        found: dict[str, Any] = {
-            name: np.concatenate(parts[name]) if name in parts else None
-            for name in ("priority", "probability", "group", "amount", "label")
-        }
-        codes = found.pop("label")
-        known = codes is not None and bool((codes >= 0).any())
-        found["labels"] = Labels(codes >= 0, codes == 1) if known else None
-        found["owner"] = entity_codes(pd.concat(parts["owner"])) if "owner" in parts else None
-        times = parts.get("times")
-        found["times"] = (
-            None if times is None else Times(*map(np.concatenate, zip(*times, strict=True)))
-        )
-        return {**found, "known_ids": self._known_ids}
+
+class _Groups:
+    """The group of each row."""
+
+    def __init__(self) -> None:
+        self.parts: list[Ints] = []
+
+    def take(self, piece: ScoredPiece) -> Ints:
+        return piece.group
+
+    def add(self, taken: Ints) -> None:
+        self.parts.append(taken)
 
 
 class _Sample:
@@ -220,31 +210,3 @@ class _Candidates:
         if self._most is not None:
             rows = np.sort(rows[np.argsort(-priority[rows], kind="stable")[: self._most]])
         return rows
-
-
-class _Drift:
-    """Counts for the drift of each column."""
-
-    def __init__(self, model: TableModel) -> None:
-        self.counter = model.drift_reference_.counter()
-
-    def take(self, piece: ScoredPiece) -> pd.DataFrame:
-        return piece.table
-
-    def add(self, taken: pd.DataFrame) -> None:
-        self.counter.update(taken)
-
-
-def _label_codes(model: TableModel, column: pd.Series[Any]) -> Array:
-    """1 for the positive label, 0 for the other, -1 if there is none."""
-    codes = np.full(len(column), -1, dtype=np.int64)
-    for label in model.classes_:
-        codes[(column == label).to_numpy(dtype=bool, na_value=False)] = label == model.positive_
-    unknown = column[(codes < 0) & column.notna().to_numpy()]
-    if len(unknown):
-        names = " and ".join(repr(label) for label in model.classes_.tolist())
-        raise ValueError(
-            f"The target {model.target!r} has {unknown.iloc[0]!r} in row {unknown.index[0] + 1}, "
-            f"and the model knows {names}: leave it empty where it is not known."
-        )
-    return codes
