@@ -109,6 +109,23 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         return self._probabilities(self._checked(X))
 
     @available_if(_ranks)
+    def priority_and_probability(self, X: Table) -> tuple[Floats, Floats]:
+        """Both scores of each row, of rows that are checked once.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        priority, probability : ndarray of shape (n,)
+            As from :meth:`priority`, and the probability of the positive class.
+        """
+        rows = self._checked(X)
+        return self._priority(rows), self._probability(rows)
+
+    @available_if(_ranks)
     def explain(self, X: Table) -> list[Reason]:
         """Give for each row the reason of its priority.
 

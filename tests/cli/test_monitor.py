@@ -168,7 +168,7 @@ def test_bad_files_end_with_one_line(refused, tmp_path, folder):
     )
     assert "larger than the file" in refused("model.rarefind", "new.csv", "--budget", "601")
     assert "A budget of 0" in refused("model.rarefind", "new.csv", "--budget", "0")
-    assert "per= is one of" in refused(
+    assert "'year' is neither a period" in refused(
         "model.rarefind", "new.csv", "--budget", "2", "--per", "year"
     )
 
@@ -211,5 +211,14 @@ def test_the_command_itself(folder, installed, rarefind):
 
 def test_help_names_every_option():
     said = CliRunner().invoke(app, ["monitor", "--help"], env={"COLUMNS": "200"}).stdout
-    for option in ("--verdicts", "--budget", "--per", "--json", "--quiet", "--verbose", "Example"):
+    for option in (
+        "--verdicts",
+        "--budget",
+        "--per",
+        "--one-per",
+        "--json",
+        "--quiet",
+        "--verbose",
+        "Example",
+    ):
         assert option in said

@@ -645,7 +645,7 @@ def test_columns_of_arrow_give_what_those_of_pandas_do(params):
         found = encoder.transform(rows)
         np.testing.assert_array_equal(found, expected)
         assert found.flags.c_contiguous
-        np.testing.assert_array_equal(encoder._transform_columns(rows), expected)
+        np.testing.assert_array_equal(encoder.transform_columns(rows), expected)
 
 
 def test_columns_of_arrow_are_refused_as_those_of_pandas_are():

@@ -66,6 +66,12 @@ Per = Annotated[
         "value of a column.",
     ),
 ]
+OnePer = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN", help="List each value of this column at most once (in a period or group)."
+    ),
+]
 TimeLimit = Annotated[str | None, typer.Option(metavar="5m", help="Time limit, as 90s, 5m or 1h.")]
 Trials = Annotated[
     int | None,

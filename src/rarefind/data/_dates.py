@@ -26,7 +26,7 @@ _OFFSET = re.compile(
 
 
 def date_format(values: pd.Series[Any]) -> str | None:
-    """How all known values are written, as a format for :func:`to_dates`; None if they are not dates.
+    """How all known values are written, as a form for :func:`to_dates`; None of other text.
 
     Dates that could be read day first and month first alike are not guessed at.
     """

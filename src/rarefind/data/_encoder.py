@@ -84,6 +84,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         For each output, the column it comes from.
     level_outputs_ : list of str
         Names of the outputs that are numbers of levels; empty with ``levels="one-hot"``.
+    plans_ : list
+        How each of the columns is read and encoded.
     dropped_ : dict of str to str
         Columns that say nothing, and why: all missing, one value, or a text that is different in
         every row.
@@ -123,6 +125,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     columns_: list[str]
     original_columns_: list[str]
     level_outputs_: list[str]
+    plans_: list[Plan]
     dropped_: dict[str, str]
     n_features_in_: int
     feature_names_in_: Array
@@ -190,12 +193,21 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         -------
         ndarray of shape (n, n_outputs)
         """
-        return np.ascontiguousarray(self._transform_columns(X))
+        return np.ascontiguousarray(self.transform_columns(X))
 
-    def _transform_columns(self, X: Table, empty: Callable[..., Floats] = np.empty) -> Floats:
-        """The same, with each output in one piece of memory, for what reads columns.
+    def transform_columns(self, X: Table, empty: Callable[..., Floats] = np.empty) -> Floats:
+        """Encode rows, with each output in one piece of memory: for what reads columns.
 
-        Memory comes from ``empty``: to use it again takes less time than to get new.
+        Parameters
+        ----------
+        X : DataFrame of pandas or polars, Arrow table or array of shape (n, d)
+            The rows.
+        empty : callable, default=numpy.empty
+            Where the memory comes from; to use it again takes less time than to get new.
+
+        Returns
+        -------
+        ndarray of shape (n, n_outputs), in Fortran order
         """
         check_is_fitted(self)
         by_name = isinstance(X, pa.Table) and hasattr(self, "feature_names_in_")
@@ -210,7 +222,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             )
         outputs = empty((len(table), len(self.original_columns_)), order="F")
         start = 0
-        for plan in self._plans:
+        for plan in self.plans_:
             own = outputs[:, start : start + len(plan.names)]
             if by_name:
                 encode_column(plan, table, own)
@@ -261,14 +273,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         plan, part = self._outputs[output_index]
         return plan.column, plan.describe(part, float(value))
 
-    def _is_flag(self, output_index: int) -> bool:
-        """Whether an output says yes or no: of a level, a boolean, or a hole."""
+    def is_flag(self, output_index: int) -> bool:
+        """Whether an output says yes or no: of a level, a boolean, or a missing value."""
         name, plan = self._names[output_index], self._outputs[output_index][0]
         if isinstance(plan, LevelsPlan):
             return not name.endswith(": frequency")
         return isinstance(plan, BooleanPlan) or name.endswith(": missing")
 
-    def _level_codes(self, output_index: int) -> LevelCodesPlan | None:
+    def level_codes(self, output_index: int) -> LevelCodesPlan | None:
         """What the numbers of levels in an output mean; None for an output of another kind."""
         plan = self._outputs[output_index][0]
         return plan if isinstance(plan, LevelCodesPlan) else None
@@ -290,7 +302,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         if column not in self.columns_:
             raise ValueError(f"The encoder does not read a column {column!r}.")
-        plan = self._plans[self.columns_.index(column)]
+        plan = self.plans_[self.columns_.index(column)]
         return value_text(plan, pd.Series([value], name=column))
 
     def get_state(self) -> dict[str, Any]:
@@ -312,7 +324,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             },
             "input": list(self._input),
             "named": hasattr(self, "feature_names_in_"),
-            "plans": [to_state(plan) for plan in self._plans],
+            "plans": [to_state(plan) for plan in self.plans_],
             "dropped": dict(self.dropped_),
         }
 
@@ -347,7 +359,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _set_fitted(
         self, input_columns: list[str], named: bool, plans: list[Plan], dropped: dict[str, str]
     ) -> Self:
-        self._plans = plans
+        self.plans_ = plans
         # Reasons ask for these again and again.
         self._outputs = [(plan, part) for plan in plans for part in range(len(plan.names))]
         self._names = _unique([name for plan in plans for name in plan.names])

@@ -119,8 +119,8 @@ def period_names(numbers: Array, per: str) -> Array:
     import numpy as np
     import pandas as pd
 
-    names = pd.PeriodIndex.from_ordinals(numbers, freq=_FREQUENCIES[per]).astype(str)
-    return np.asarray(names, dtype=object)
+    freq = _FREQUENCIES[per]
+    return np.array([str(pd.Period(ordinal=int(n), freq=freq)) for n in numbers], dtype=object)
 
 
 def period_starts(numbers: Array, per: str) -> Array:
@@ -128,8 +128,9 @@ def period_starts(numbers: Array, per: str) -> Array:
     import numpy as np
     import pandas as pd
 
-    starts = pd.PeriodIndex.from_ordinals(numbers, freq=_FREQUENCIES[per]).start_time
-    return np.asarray(starts.strftime("%Y-%m-%d"), dtype=object)
+    freq = _FREQUENCIES[per]
+    starts = [pd.Period(ordinal=int(n), freq=freq).start_time for n in numbers]
+    return np.array([f"{start:%Y-%m-%d}" for start in starts], dtype=object)
 
 
 class Clock:

@@ -54,7 +54,7 @@ def as_read(encoder: TableEncoder, frame: pd.DataFrame) -> pd.DataFrame:
     around them.
     """
     read: dict[str, Any] = {}
-    for plan in encoder._plans:
+    for plan in encoder.plans_:
         column = frame[plan.column]
         if isinstance(plan, NumberPlan):
             read[plan.column] = decode.numbers(column, plan.written)
@@ -73,7 +73,7 @@ class _Columns:
 
     def __init__(self, encoder: TableEncoder) -> None:
         self.outputs: list[tuple[Plan, int]] = [
-            (plan, output) for plan in encoder._plans for output in range(len(plan.names))
+            (plan, output) for plan in encoder.plans_ for output in range(len(plan.names))
         ]
 
     def node(self, output: int, test: Test, combinations: Sequence[Combination]) -> Node:
