@@ -4,7 +4,6 @@ import json
 import shutil
 
 import pytest
-from rarefind.report import make_report
 from report_models import (
     StandInReference,
     estimate_of,
@@ -13,6 +12,8 @@ from report_models import (
     payments,
     tells,
 )
+
+from rarefind.report import make_report
 
 api = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser")
 

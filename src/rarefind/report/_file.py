@@ -16,7 +16,7 @@ from rarefind.data.clock import Times
 from rarefind.data.frames import as_frame, entity_codes
 from rarefind.data.read import followed
 from rarefind.tables.lists import Groups, ListRequest, checks_of, on_list, top_rows
-from rarefind.tables.scoring import ScoredPiece, pieces_of, score_pieces
+from rarefind.tables.scoring import ScoredPiece, Sink, pieces_of, score_pieces
 from rarefind.tables.sinks import ColumnSink, DriftSink, ScoreSink, TimeSink, VerdictSink
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def score_chunks(
     best, drift, verdicts = _Candidates(model, request, top), DriftSink(model), VerdictSink(model)
     times, ids, amount = TimeSink(model.time), ColumnSink(model.id), ColumnSink(model.amount)
     owner = ColumnSink(model.entity if request.one_per is True else request.one_per or None)
-    sinks = [scores, groups, sample, best, drift, verdicts, times, ids, amount, owner]
+    sinks: list[Sink] = [scores, groups, sample, best, drift, verdicts, times, ids, amount, owner]
     pieces = pieces_of(chunks, Groups(request.per, model.time))
     if not score_pieces(model, pieces, sinks, probability=probability):
         raise ValueError("There are no rows to report on.")
@@ -138,7 +138,7 @@ def _known_ids(model: TableModel, ids: pd.Series[Any] | None, labels: Labels | N
         return 0
     known = ids.astype(str).isin(set(model.known_names_.values())).to_numpy()
     if labels is not None:
-        known &= labels.positive | ~labels.known
+        known = known & (labels.positive | ~labels.known)
     return int(known.sum())
 
 
