@@ -6,9 +6,9 @@ import pytest
 
 from rarefind._core.deadline import (
     OutOfTimeError,
+    best_effort,
     check_time_left,
     deadline,
-    making_do,
     seconds_of,
     soft_deadline,
     until,
@@ -70,7 +70,7 @@ def test_boosters_make_do_with_fewer_rounds():
     X, y = rng.normal(size=(300, 3)), rng.random(300) < 0.2
     model = SGBAPClassifier(n_estimators=200, early_stopping_rounds=None, n_jobs=1)
     assert soft_deadline() == math.inf
-    with until(time.monotonic() + 60), making_do(1e-9):
+    with until(time.monotonic() + 60), best_effort(1e-9):
         assert soft_deadline() < time.monotonic() + 1
         model.fit(X, y)
     assert model.n_rounds_ == 1

@@ -61,7 +61,7 @@ def test_the_command_writes_the_page_and_prints_the_figures(folder):
         ("model.rarefind", ".", [], "is a folder"),
         ("text.rarefind", "later.csv", [], "is not a rarefind model file"),
         ("bare.rarefind", "later.csv", [], "without its table's columns"),
-        ("model.rarefind", "text.rarefind", [], "is of no known kind"),
+        ("model.rarefind", "text.rarefind", [], "is not of a known kind"),
         ("model.rarefind", "without.csv", [], "amount"),
         ("model.rarefind", "maybe.csv", [], "'maybe' in row 1"),
         ("model.rarefind", "soon.csv", [], "'soon'"),

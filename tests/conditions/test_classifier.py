@@ -22,16 +22,16 @@ from rarefind import TableModel
 from rarefind.boosting import ProjectionBoostingClassifier, SGBAPClassifier
 from rarefind.conditions import ConditionClassifier
 from rarefind.conditions._choice import shortest, sizes_to_try
-from rarefind.conditions._stumps import Boosting, different, eliminations, with_parts
-from rarefind.conditions.words import (
-    branch_node,
+from rarefind.conditions._rounding import (
     opposite,
-    rounded_cut,
+    round_threshold,
     roundest,
-    shortened,
+    shorten,
 )
+from rarefind.conditions._stumps import Boosting, distinct, eliminations, with_parts
 from rarefind.metrics import average_precision
 from rarefind.rules import Rule, RuleError, RuleSet
+from rarefind.rules.branch_nodes import branch_node
 from rarefind.rules.branches import Combination
 from rarefind.rules.branches import Test as Asked
 
@@ -124,8 +124,8 @@ def test_text_sql_and_json_give_the_same_scores(estimator, fitted, tmp_path):
 @pytest.mark.parametrize(
     "text", ["", "{}", "[1]", '{"kind": "rarefind conditions"}', "no json", "null", "[" * 100_000]
 )
-def test_what_is_no_list_is_refused(text):
-    with pytest.raises(RuleError, match="no list of conditions"):
+def test_what_is_not_a_list_is_refused(text):
+    with pytest.raises(RuleError, match="not a list of conditions"):
         ConditionClassifier.from_json(text)
 
 
@@ -161,7 +161,7 @@ def test_a_list_that_was_tampered_with_is_refused(fitted, place, value):
     for step in place[:-1]:
         at = at[step]
     at[place[-1]] = value
-    with pytest.raises(RuleError, match="no list of conditions"):
+    with pytest.raises(RuleError, match="not a list of conditions"):
         ConditionClassifier.from_json(json.dumps(whole))
 
 
@@ -195,9 +195,9 @@ def test_conditions_are_measured_on_rows_that_nothing_is_learned_from(fitted):
 
 
 def rows_of(X, y):
-    from rarefind.conditions._classifier import _Rows
+    from rarefind.conditions._classifier import _LabelledRows
 
-    return _Rows(X.to_numpy(), y == "fraud", np.ones(len(X)))
+    return _LabelledRows(X.to_numpy(), y == "fraud", np.ones(len(X)))
 
 
 def seed_of(random_state):
@@ -307,7 +307,7 @@ def test_levels_are_named_in_the_tables_own_words():
 
 
 def test_levels_and_scales_of_other_encoders_are_spoken_too():
-    """One-hot levels, rare levels, frequencies, filled holes and scaled numbers."""
+    """One-hot levels, rare levels, frequencies, filled missing values and scaled numbers."""
     from rarefind.data import TableEncoder
     from rarefind.tables._rules import table_rules
 
@@ -345,7 +345,7 @@ def test_levels_and_scales_of_other_encoders_are_spoken_too():
 
 
 def test_rules_fire_where_the_model_reads_what_they_say():
-    """Texts that stand for numbers, truths and holes, as tables of pandas often hold them."""
+    """Texts that stand for numbers, truths and missing values, as tables of pandas often have."""
     rng = np.random.default_rng(0)
     n = 900
     messy = pd.DataFrame(
@@ -376,7 +376,7 @@ def test_dates_cannot_be_said_and_other_models_have_no_list():
     with pytest.raises(RuleError, match="of 'made', a date"):
         model.rules()
     other = TableModel(SGBAPClassifier(n_estimators=3, cv=2)).fit(frame)
-    with pytest.raises(ValueError, match="SGBAPClassifier is no list of conditions"):
+    with pytest.raises(ValueError, match="SGBAPClassifier is"):
         other.rules()
 
 
@@ -384,7 +384,9 @@ def test_levels_that_xgboost_does_not_take_are_refused():
     X, y = table(0, 300)
     with pytest.raises(ValueError, match="whole numbers"):
         ConditionClassifier(categorical_features=["amount"]).fit(X, y)
-    with pytest.raises(ValueError, match="RandomForestClassifier is not told"):
+    with pytest.raises(
+        ValueError, match="RandomForestClassifier has no parameter categorical_features"
+    ):
         ConditionClassifier(RandomForestClassifier(2), categorical_features=[3]).fit(X, y)
 
 
@@ -491,7 +493,7 @@ def test_conditions_that_hold_for_the_same_rows_are_one_theshortest():
     branches = [{j: Asked(low=0.5)} for j in range(5)]
     branches[0][5] = Asked(high=9.0)
     X = np.column_stack([held, np.zeros(3)])
-    kept, matrix = different([*branches, branches[1]], X, None)
+    kept, matrix = distinct([*branches, branches[1]], X, None)
     assert kept == branches[1:3]  # the shorter of 0 and 1; those for all rows or none tell nothing
     assert np.array_equal(matrix.toarray(), held[:, 1:3])
 
@@ -539,7 +541,7 @@ def test_round_numbers_part_what_they_parted(a, b):
 def test_a_rounded_cut_alerts_the_same_rows(scores, at):
     score = np.array(scores)
     threshold = float(np.sort(score)[at % score.size])
-    found = rounded_cut(threshold, score)
+    found = round_threshold(threshold, score)
     assert np.array_equal(score >= found, score >= threshold)
 
 
@@ -547,8 +549,8 @@ def test_shortened_conditions_hold_for_the_same_rows():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.normal(size=200), rng.integers(0, 9, 200) / 3])
     branch = {0: Asked(low=-0.123456789, missing=True), 1: Asked(high=1.4142135)}
-    found = shortened(branch, X, np.array([False, False]))
-    assert not found[0].missing  # no hole was seen
+    found = shorten(branch, X, np.array([False, False]))
+    assert not found[0].missing  # no missing value was seen
     for row in X:
         assert all(branch[j].holds(row[j]) == found[j].holds(row[j]) for j in (0, 1))
     assert len(repr(found[0].low)) < 7
@@ -556,7 +558,7 @@ def test_shortened_conditions_hold_for_the_same_rows():
 
 
 def test_what_speaks_against_positives_is_turned_round_where_it_can_be():
-    holes = np.array([True, False])
+    has_missing = np.array([True, False])
     values = [-1.0, 0.0, 1.0, 2.0, np.nan]
     for test in (
         Asked(high=1.0),
@@ -564,10 +566,10 @@ def test_what_speaks_against_positives_is_turned_round_where_it_can_be():
         Asked(levels=frozenset({1.0, 2.0})),
         Asked(levels=frozenset({0.0}), negated=True, missing=True),
     ):
-        turned = opposite({0: test}, holes)[0]
+        turned = opposite({0: test}, has_missing)[0]
         assert [turned.holds(v) for v in values] == [not test.holds(v) for v in values]
-    assert opposite({0: Asked(0.0, 1.0)}, holes) is None
-    assert opposite({0: Asked(high=1.0), 1: Asked(low=0.0)}, holes) is None
+    assert opposite({0: Asked(0.0, 1.0)}, has_missing) is None
+    assert opposite({0: Asked(high=1.0), 1: Asked(low=0.0)}, has_missing) is None
     X, y = table(6)
     model = ConditionClassifier(max_conditions=3, cv=2, random_state=0).fit(X, y != "fraud")
     again = ConditionClassifier(max_conditions=3, cv=2, random_state=0).fit(X, y == "fraud")

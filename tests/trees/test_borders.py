@@ -4,10 +4,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trees.naive import path, random_rows, tables
 
-from rarefind.trees._borders import band_widths, blended
+from rarefind.trees._borders import band_widths, blend
 from rarefind.trees._columns import read_columns
 from rarefind.trees._meta import Plan, grow_meta_tree
-from rarefind.trees._prune import Shape
+from rarefind.trees._prune import Pruning
 from rarefind.trees._ranker import Ranker, shape_priorities
 
 
@@ -24,7 +24,7 @@ def grown(draw):
 
 
 def near_rows(rows, seed):
-    """The rows themselves, some moved a little, and some with holes and unknown levels."""
+    """The rows themselves, some moved a little, and some with missing values and unknown levels."""
     rng = np.random.default_rng(seed)
     moved = rows.X + rng.normal(size=rows.X.shape) * (rng.random(rows.X.shape) < 0.5)
     other = random_rows(seed, 8, ["levels"] * rows.X.shape[1]).X
@@ -32,7 +32,7 @@ def near_rows(rows, seed):
 
 
 def random_widths(tree, rng, share=1.0):
-    """Bands around thresholds; there are none around a set, or where it is only asked for holes."""
+    """Bands around thresholds; none around sets, or where only missing values are asked for."""
     width = rng.uniform(0, 4, tree.conditions.feature.size)
     return width * (rng.random(width.size) < share) * np.isfinite(tree.conditions.threshold)
 
@@ -80,7 +80,7 @@ def test_shares_add_up_as_those_of_the_slow_twin(model, seed, share_of_bands):
     value = rng.normal(size=(tree.is_leaf.size, 2))
     X = near_rows(rows, seed)
     expected = [[naive_blend(tree, x, width, column) for column in value.T] for x in X]
-    np.testing.assert_allclose(blended(tree, X, width, value), expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(blend(tree, X, width, value), expected, rtol=1e-9, atol=1e-12)
 
 
 @given(grown(), st.integers(0, 999))
@@ -88,7 +88,7 @@ def test_without_bands_a_row_has_its_own_leaf(model, seed):
     rows, tree = model
     score = np.random.default_rng(seed).random(tree.is_leaf.size)
     X, width = near_rows(rows, seed), np.zeros(tree.conditions.feature.size)
-    found = blended(tree, X, width, np.where(tree.is_leaf, score, 0.0)[:, None])
+    found = blend(tree, X, width, np.where(tree.is_leaf, score, 0.0)[:, None])
     np.testing.assert_array_equal(found[:, 0], score[tree.apply(X)])
 
 
@@ -97,7 +97,7 @@ def test_the_shares_of_a_row_are_one_in_all(model, seed):
     rows, tree = model
     width = random_widths(tree, np.random.default_rng(seed))
     ones = np.where(tree.is_leaf, 1.0, 0.0)[:, None]
-    found = blended(tree, near_rows(rows, seed), width, ones)
+    found = blend(tree, near_rows(rows, seed), width, ones)
     np.testing.assert_allclose(found, 1.0, rtol=1e-12)
 
 
@@ -123,8 +123,8 @@ def test_a_band_is_as_wide_as_its_rows_lie_from_it_on_average(model, seed):
     assert all(w == float(f"{w:.3g}") for w in width)  # people read them
 
 
-def test_a_condition_on_holes_and_one_on_levels_have_no_band():
-    """Here a hole, and then a level, tell the positives; numbers of the column do not."""
+def test_a_condition_on_missing_values_and_one_on_levels_have_no_band():
+    """Here a missing value, and then a level, tell the positives; numbers of the column do not."""
     X = np.array([[np.nan, 1], [np.nan, 1], [5, 1], [6, 2], [5, 3], [6, 1], [np.nan, 3]])
     positive = np.array([True, True, False, False, False, False, False])
     rows = random_rows(0, 7, ["ties", "levels"])._replace(
@@ -144,7 +144,7 @@ def test_a_share_changes_evenly_across_the_band():
     threshold = tree.conditions.threshold[0]
     is_first = (np.arange(3) == tree.nodes.first[0]).astype(float)[:, None]
     X = threshold + np.array([-9.0, -4.0, -2.0, 0.0, 2.0, 4.0, 9.0])[:, None]
-    found = blended(tree, X, np.array([4.0]), is_first)[:, 0]
+    found = blend(tree, X, np.array([4.0]), is_first)[:, 0]
     assert found.tolist() == [0, 0, 0.25, 0.5, 0.75, 1, 1]
 
 
@@ -156,7 +156,7 @@ def test_all_shapes_at_once_are_each_shape_alone(scores, ties, model, seed):
     rows, tree = model
     X = near_rows(rows, seed)
     width = band_widths(tree, rows.X, rows.weight) if ties == "border" else np.empty(0)
-    shapes = [Shape(depth, m) for depth in range(5) for m in (0.0, 1.0, 16.0)]
+    shapes = [Pruning(depth, m) for depth in range(5) for m in (0.0, 1.0, 16.0)]
     found = list(shape_priorities(tree, shapes, scores, width, X))
     assert len(found) == len(shapes)
     for shape, priority in zip(shapes, found, strict=True):

@@ -6,18 +6,18 @@ from trees.naive import path, random_rows, tables
 
 from rarefind.trees._columns import read_columns
 from rarefind.trees._meta import Plan, grow_meta_tree
-from rarefind.trees.graph import Conditions, MetaTree, OuterNodes, check_state
+from rarefind.trees.graph import MetaTree, OuterNodes, TreeConditions, check_state
 
 
 def handmade():
     """Two outer levels: both sides of one inner split, and a level, lead to the same node.
 
-    0: x0 <= 1 ? (x1 in {5, 9, hole} ? node 1 : node 2) : (x0 <= inf ? node 1 : node 2)
+    0: x0 <= 1 ? (x1 in {5, 9, missing} ? node 1 : node 2) : (x0 <= inf ? node 1 : node 2)
     1: x1 in {9, new} ? node 3 : node 4
     """
     numbers = [[0, 1, 0, 1], [1.0, np.nan, np.inf, np.nan], [False, True, False, False]]
     feature, threshold, missing_left = (np.array(c) for c in numbers)
-    conditions = Conditions(
+    conditions = TreeConditions(
         feature.astype(np.int32),
         threshold,
         missing_left,
@@ -41,7 +41,7 @@ def handmade():
         ([0.0, 5.0], 4),
         ([1.0, 9.0], 3),
         ([1.0, 2.0], 2),
-        ([0.0, np.nan], 4),  # the hole is in the first set and not in the second
+        ([0.0, np.nan], 4),  # the missing value is in the first set and not in the second
         ([0.0, 7.0], 2),  # a new level has a side of its own
         ([2.0, 7.0], 3),
         ([2.0, -7.0], 3),
@@ -51,7 +51,7 @@ def handmade():
         ([np.nan, 9.0], 2),
     ],
 )
-def test_rows_go_by_numbers_levels_and_holes(row, leaf):
+def test_rows_go_by_numbers_levels_and_missing_values(row, leaf):
     tree = handmade()
     assert tree.apply(np.array([row])).tolist() == [leaf]
     assert path(tree, np.array(row))[1] == leaf
@@ -71,7 +71,7 @@ def test_the_leaf_of_a_node_when_not_all_are_split(kept, expected):
 
 def test_pruning_by_hand():
     tree = handmade()
-    small, old, kept = tree.pruned(np.array([1, 0, 0, 0, 0]) == 1)
+    small, old, kept = tree.prune(np.array([1, 0, 0, 0, 0]) == 1)
     assert old.tolist() == [0, 1, 2]
     assert kept.tolist() == [0, 1, 2]
     assert small.nodes.root.tolist() == [0, -1, -1]
@@ -82,7 +82,7 @@ def test_pruning_by_hand():
     assert small.conditions.feature.tolist() == [0, 1, 0]
     assert small.conditions.left.tolist() == [1, -2, -2]
     assert small.conditions.right.tolist() == [2, -3, -3]
-    bare, old, kept = tree.pruned(np.zeros(5, dtype=bool))
+    bare, old, kept = tree.prune(np.zeros(5, dtype=bool))
     assert old.tolist() == [0]
     assert kept.size == 0
     assert bare.is_leaf.tolist() == [True]
@@ -100,7 +100,7 @@ def grown(draw):
 
 
 def new_rows(rows, seed):
-    """Rows with values near those seen, holes, and levels that are not known."""
+    """Rows with values near those seen, missing values, and levels that are not known."""
     other = random_rows(seed, 20, ["levels"] * rows.X.shape[1]).X
     mixed = np.where(np.random.default_rng(seed).random(other.shape) < 0.5, other / 3, other)
     return np.concatenate([rows.X, mixed, rows.X + 0.01])
@@ -117,20 +117,20 @@ def test_rows_are_sent_down_as_a_person_would(model, seed):
     assert tree.is_leaf[expected].all()
 
 
-@pytest.mark.parametrize("holes", [20, 70])
-@pytest.mark.parametrize("positive_holes", [True, False])
-def test_new_levels_go_with_most_rows_whatever_holes_do(holes, positive_holes):
-    X = np.append(np.full(holes, np.nan), np.arange(100 - holes) % 3)[:, None]
+@pytest.mark.parametrize("n_missing", [20, 70])
+@pytest.mark.parametrize("positive_missing", [True, False])
+def test_new_levels_go_with_most_rows_whatever_missing_values_do(n_missing, positive_missing):
+    X = np.append(np.full(n_missing, np.nan), np.arange(100 - n_missing) % 3)[:, None]
     X = np.hstack([X, np.arange(100.0)[:, None] % 5])  # a column of more levels, which does nothing
     is_set, weight = np.ones(2, dtype=bool), np.ones(100)
-    positive = np.isnan(X[:, 0]) == positive_holes
+    positive = np.isnan(X[:, 0]) == positive_missing
     columns = read_columns(X, positive, is_set, "exact", 255)
     plan = Plan(1, 1, "max-ap", "precision", "average_precision", 1, 2)
     tree = grow_meta_tree(columns, positive, weight, plan, 0)
     assert tree.conditions.feature.tolist() == [0]
-    hole, old, new = tree.apply(np.array([[np.nan, 0.0], [1.0, 0.0], [9.0, 0.0]]))
-    assert hole != old
-    assert new == (hole if holes > 50 else old)
+    missing, old, new = tree.apply(np.array([[np.nan, 0.0], [1.0, 0.0], [9.0, 0.0]]))
+    assert missing != old
+    assert new == (missing if n_missing > 50 else old)
 
 
 @given(grown(), st.integers(0, 99))
@@ -139,7 +139,7 @@ def test_new_levels_go_with_at_least_half_of_the_weight(model, seed):
     c = tree.conditions
     X = np.where(rows.is_set, 1234.5, rows.X[seed % len(rows.X)])
     met, _ = path(tree, X)
-    coded = tree.coded(rows.X)
+    coded = tree.encode(rows.X)
     came = {at: np.array([at in path(tree, x)[0] for x in rows.X]) for at in met}
     for at in met:
         if c.set_number[at] >= 0:
@@ -186,7 +186,7 @@ def test_a_pruned_tree_sends_rows_to_the_leaf_above(model, seed):
     rows, tree = model
     X = new_rows(rows, seed)
     kept = np.random.default_rng(seed).random(tree.is_leaf.size) < 0.7
-    small, old, conditions = tree.pruned(kept)
+    small, old, conditions = tree.prune(kept)
     np.testing.assert_array_equal(old[small.apply(X)], tree.leaf_under(kept)[tree.apply(X)])
     np.testing.assert_array_equal(small.nodes.sums, tree.nodes.sums[old])
     np.testing.assert_array_equal(small.nodes.depth, tree.nodes.depth[old])
@@ -217,7 +217,7 @@ def conditions_of(tree, node):
 @given(grown())
 def test_pruning_nothing_changes_nothing(model):
     _, tree = model
-    same, old, conditions = tree.pruned(np.ones(tree.is_leaf.size, dtype=bool))
+    same, old, conditions = tree.prune(np.ones(tree.is_leaf.size, dtype=bool))
     assert old.tolist() == list(range(tree.is_leaf.size))
     assert conditions.tolist() == list(range(tree.conditions.feature.size))
     for one, other in zip((*same[:2], same.sets), (*tree[:2], tree.sets), strict=True):

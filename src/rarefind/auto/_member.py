@@ -117,9 +117,9 @@ class Member(NamedTuple):
         assert self.scale is not None
         return self.scale.of_scores(self.priority(X))
 
-    def probability(self, X: Floats) -> Floats:
-        """The model's own probability of the positive class."""
-        return np.asarray(self.estimator._probability(self._made(X)))
+    def probability(self, scores: Floats) -> Floats:
+        """The model's own probability of the positive class, from its scores."""
+        return np.asarray(self.estimator._probability(scores))
 
     def explain(self, X: Floats, names: list[str]) -> list[Reason]:
         """The model's reasons, in the columns of the rows as they are."""

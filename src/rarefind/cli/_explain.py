@@ -70,12 +70,12 @@ def _called(model: TableModel, data: Path, name: str) -> pd.DataFrame:
     import pandas as pd
 
     from rarefind.data import read_chunks
-    from rarefind.data.read import followed
+    from rarefind.data.read import with_progress
 
     if model.id is None:
         raise ValueError("The model has no column with identifiers of rows: use --row.")
     parts = []
-    for chunk in followed(read_chunks(data, like=model.types_), data):
+    for chunk in with_progress(read_chunks(data, like=model.types_), data):
         if model.id not in chunk.columns:
             raise ValueError(
                 f"{data} has no column {model.id!r}, which identifies the rows: use --row."
@@ -93,10 +93,10 @@ def _called(model: TableModel, data: Path, name: str) -> pd.DataFrame:
 
 def _numbered(model: TableModel, data: Path, number: int) -> pd.DataFrame:
     from rarefind.data import read_chunks
-    from rarefind.data.read import followed
+    from rarefind.data.read import with_progress
 
     rows = 0
-    for chunk in followed(read_chunks(data, like=model.types_), data):
+    for chunk in with_progress(read_chunks(data, like=model.types_), data):
         if rows <= number < rows + len(chunk):
             return chunk.loc[[number]]
         rows += len(chunk)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rarefind._core.files import written_whole
+from rarefind._core.files import atomic_write
 
 
 def check_output(path: Path | None) -> None:
@@ -19,5 +19,5 @@ def check_output(path: Path | None) -> None:
 
 def write_text(text: str, path: Path) -> None:
     """Write a text file, whole or not at all."""
-    with written_whole(path) as part:
+    with atomic_write(path) as part:
         part.write_text(text, encoding="utf-8")

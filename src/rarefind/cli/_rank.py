@@ -76,10 +76,10 @@ def records(listed: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _write(listed: pd.DataFrame, output: Path) -> None:
-    from rarefind._core.files import written_whole
+    from rarefind._core.files import atomic_write
 
     kind = output.suffix.lower()
-    with written_whole(output) as part:
+    with atomic_write(output) as part:
         if kind == ".csv":
             listed.to_csv(part, index=False)
         elif kind == ".parquet":

@@ -14,7 +14,7 @@ from rarefind._core.types import Array, Bools, Floats, Ints, Table
 from rarefind.data import read_chunks
 from rarefind.data.clock import Times
 from rarefind.data.frames import as_frame, entity_codes
-from rarefind.data.read import followed
+from rarefind.data.read import with_progress
 from rarefind.tables.lists import Groups, ListRequest, checks_of, on_list, top_rows
 from rarefind.tables.scoring import ScoredPiece, Sink, pieces_of, score_pieces
 from rarefind.tables.sinks import ColumnSink, DriftSink, ScoreSink, TimeSink, VerdictSink
@@ -87,7 +87,7 @@ def score_file(
     width = max(1, len(model.encoder_.columns_))
     size = min(_CHUNK, max(1000, _CHUNK_VALUES // width))
     chunks = read_chunks(data, size, like=model.types_ or None)
-    return score_chunks(model, followed(chunks, data), request, top, probability=probability)
+    return score_chunks(model, with_progress(chunks, data), request, top, probability=probability)
 
 
 def score_chunks(

@@ -11,7 +11,7 @@ import numpy as np
 
 import rarefind
 from rarefind._core.budget import budget_share, check_budget
-from rarefind._core.files import written_whole
+from rarefind._core.files import atomic_write
 from rarefind._core.types import Bools, Table
 from rarefind.metrics import budget as checks_of_budget
 from rarefind.persistence import read_manifest
@@ -169,7 +169,7 @@ def write_report(
     report = make_report(
         model, data, budget=budget, per=per, one_per=one_per, top=top, on_step=on_step
     )
-    with written_whole(Path(path)) as part:
+    with atomic_write(Path(path)) as part:
         part.write_text(report.page, encoding="utf-8")
     return report
 

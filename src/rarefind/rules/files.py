@@ -13,7 +13,7 @@ import pandas as pd
 from rarefind.data.target import check_column
 from rarefind.rules._parse import RuleError
 from rarefind.rules._rule import Rule
-from rarefind.rules.rule_set import RuleSet, whole_lines
+from rarefind.rules.rule_set import RuleSet, logical_lines
 from rarefind.rules.syntax import Column, Compare
 
 
@@ -100,7 +100,7 @@ def _one_by_one(text: str, path: Path) -> list[str]:
             return [json.dumps({**whole, "rules": [rule]}) for rule in whole["rules"]]
         except (ValueError, KeyError, TypeError, RecursionError):
             return []
-    lines = whole_lines(text)
+    lines = logical_lines(text)
     constants = [line for line in lines if line[1].startswith("let ")]
     files = []
     for rule in lines:

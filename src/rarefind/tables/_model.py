@@ -157,7 +157,7 @@ class TableModel(BaseEstimator):
                 f"{type(estimator).__name__} gives no priority and no reasons: "
                 "TableModel takes rarefind's own estimators."
             )
-        if getattr(estimator, "_reads_tables", False):
+        if getattr(estimator, "reads_tables", False):
             raise ValueError(
                 f"{type(estimator).__name__} reads tables by itself: fit it without TableModel."
             )
@@ -303,13 +303,12 @@ class TableModel(BaseEstimator):
             Rules c1, c2, … in the order of :meth:`conditions`, for tables as :meth:`read` gives
             them.
         """
-        listed = getattr(self._fitted(), "_listed", None)
-        if listed is None:
+        if not hasattr(self._fitted(), "condition_branches"):
             raise ValueError(
                 f"{type(self.estimator_).__name__} is no list of conditions: fit the table with "
                 "rarefind.conditions.ConditionClassifier."
             )
-        return table_rules(self.encoder_, listed.tests.branches(), listed.combinations)
+        return table_rules(self.encoder_, *self.estimator_.condition_branches())
 
     def read(self, table: Table) -> pd.DataFrame:
         """The columns that the model uses, as it reads them: what :meth:`rules` speak of.
@@ -360,7 +359,7 @@ class TableModel(BaseEstimator):
     ) -> Scores:
         """Both scores of rows that are encoded once, with memory from ``empty`` where it helps."""
         estimator = self._fitted()
-        if getattr(estimator, "_reads_columns", False):
+        if getattr(estimator, "reads_columns", False):
             encoded = self._named(self.encoder_.transform_columns(table, empty))
         else:
             encoded = self._encode(table)

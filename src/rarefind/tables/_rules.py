@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rarefind.conditions.words import column_node, joined, test_node
 from rarefind.data import TableEncoder, decode
 from rarefind.data.columns import (
     BooleanPlan,
@@ -22,6 +21,7 @@ from rarefind.data.columns import (
     level_texts,
 )
 from rarefind.rules import Rule, RuleError, RuleSet
+from rarefind.rules.branch_nodes import all_of, column_node, test_node
 from rarefind.rules.branches import Branch, Combination, Test
 from rarefind.rules.syntax import (
     Column,
@@ -43,7 +43,7 @@ def table_rules(
     rules = []
     for place, branch in enumerate(branches, start=1):
         parts = [columns.node(output, test, combinations) for output, test in branch.items()]
-        rules.append(Rule(str(joined(parts)), name=f"c{place}"))
+        rules.append(Rule(str(all_of(parts)), name=f"c{place}"))
     return RuleSet(rules)
 
 
