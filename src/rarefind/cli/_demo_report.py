@@ -32,7 +32,7 @@ def write_page(found: Demo, path: Path) -> None:
         verdict=verdict(found),
         what_was_done=what_was_done(found),
         without_lightgbm=LIGHTGBM not in found.worlds[0].scores,
-        card=found.model.card(),
+        card=found.model.card().as_dict(),
         rows=found.listed.to_dict(orient="records"),
         pictures={"hits": picture(_hits(found)), "scores": picture(_scores(found))},
     )
@@ -43,6 +43,7 @@ def write_page(found: Demo, path: Path) -> None:
 def draw_hits(ax: Axes, worlds: list[World], budget: int) -> None:
     """Hits a day by checks a day, for each model, with bands of 95 %."""
     import numpy as np
+    from matplotlib.ticker import MaxNLocator
 
     from rarefind.cli._demo_worlds import interval
     from rarefind.plots.axes import MODEL_COLOURS, tidy
@@ -57,7 +58,7 @@ def draw_hits(ax: Axes, worlds: list[World], budget: int) -> None:
     ax.set(xlabel="Checks a day", ylabel="Hits a day: customers with fraud found")
     ax.set_xlim(left=0)
     ax.set_ylim(bottom=0)
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
 def _hits(found: Demo) -> Figure:
