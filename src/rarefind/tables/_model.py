@@ -26,8 +26,8 @@ from rarefind.tables._card import ModelCard
 from rarefind.tables._estimate import BudgetEstimate
 from rarefind.tables._ranking import Chunks, rank_chunks
 from rarefind.tables._reasons import Words
-from rarefind.tables.rules import as_read, table_rules
 from rarefind.tables.lists import ListRequest
+from rarefind.tables.rules import as_read, table_rules
 
 __all__ = ["TableModel"]
 
