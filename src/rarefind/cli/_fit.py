@@ -97,7 +97,7 @@ def fit(
     if as_json:
         typer.echo(json.dumps(_for_machines(fitted, profile, estimate, output), indent=2))
     else:
-        print_fitted(fitted, profile, estimate, output, budget, verbose=verbose)
+        print_fitted(fitted, profile, estimate, output, spending, verbose=verbose)
 
 
 def _limit(model: str, time_limit: str | None, trials: int | None) -> float | None:

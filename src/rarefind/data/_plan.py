@@ -155,7 +155,7 @@ def _many_levels(
     plan: LevelsPlan, counts: Counter[str], text: Text, settings: EncoderSettings
 ) -> LevelsPlan:
     """The frequent levels by name, the others together, and how frequent each is."""
-    repeated = _repeated(counts)[:_MAX_COUNTS]
+    repeated = _repeated_levels(counts)[:_MAX_COUNTS]
     plan = replace(
         plan,
         levels=sorted(repeated[: settings.max_levels]),
@@ -170,10 +170,10 @@ def _level_codes(column: str, counts: Counter[str], max_levels: int) -> LevelCod
     """A number for each level, or for each frequent one."""
     if len(counts) <= max_levels:
         return LevelCodesPlan(column, sorted(counts), has_other=False)
-    return LevelCodesPlan(column, sorted(_repeated(counts)[:max_levels]), has_other=True)
+    return LevelCodesPlan(column, sorted(_repeated_levels(counts)[:max_levels]), has_other=True)
 
 
-def _repeated(counts: Counter[str]) -> list[str]:
+def _repeated_levels(counts: Counter[str]) -> list[str]:
     """The levels that are there more than once, the most frequent first."""
     repeated = [level for level, n in counts.items() if n > 1]
     if not repeated:

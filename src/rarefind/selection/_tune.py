@@ -118,8 +118,10 @@ def tune(
         _check_same_search(study, storage, asked)
     deadline = np.inf if timeout is None else time.monotonic() + timeout
     with progress_bar(f"Tuning {type(estimator).__name__}", n_trials, verbose) as step:
-        step(_finished(study))
-        while _finished(study) < n_trials and (time.monotonic() < deadline or not _finished(study)):
+        step(_finished_trials(study))
+        while _finished_trials(study) < n_trials and (
+            time.monotonic() < deadline or not _finished_trials(study)
+        ):
             _run_trial(study, estimator, space, data, pairs, scorer, random_state)
             step(1)
     if not any(t.state.name == "COMPLETE" for t in study.trials):
@@ -175,7 +177,7 @@ def _run_trial(
     import optuna
 
     # A sampler of its own for each trial: its state need not survive a stop.
-    study.sampler = optuna.samplers.TPESampler(seed=random_state + _finished(study))
+    study.sampler = optuna.samplers.TPESampler(seed=random_state + _finished_trials(study))
     trial = study.ask({name: _distribution(given) for name, given in space.items()})
     candidate = clone(estimator).set_params(**_decode(space, trial.params))
     values: list[float] = []
@@ -197,7 +199,7 @@ def _run_trial(
     study.tell(trial, float(np.mean(values)))
 
 
-def _finished(study: optuna.Study) -> int:
+def _finished_trials(study: optuna.Study) -> int:
     return sum(t.state.name in ("COMPLETE", "PRUNED") for t in study.get_trials(deepcopy=False))
 
 
