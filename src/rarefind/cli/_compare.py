@@ -21,7 +21,7 @@ from rarefind.cli._inputs import (
     open_labelled,
 )
 from rarefind.cli._options import MODEL_NAMES
-from rarefind.cli._rule_files import check_output, read_rules
+from rarefind.cli._outputs import check_output
 from rarefind.data.clock import check_per
 
 if TYPE_CHECKING:
@@ -85,6 +85,8 @@ def compare(
     end = float("inf") if limit is None else began + limit
     with steps(quiet=quiet or as_json, verbose=verbose, end=end) as say:
         say(f"Reading {data}")
+        from rarefind.rules import read_rules
+
         spending = Spending(budget, per, one_per)
         table, bare, held_out = open_labelled(data, roles, spending, delay, seed)
         written = None if rules is None else read_rules(rules, table)
@@ -149,7 +151,7 @@ def _compared(
         for number, (name, model) in enumerate(models.items()):
             start = clock.monotonic()
 
-            def said(what: str, name: str = name, number: int = number) -> None:
+            def say_of(what: str, name: str = name, number: int = number) -> None:
                 say(f"{name} ({number + 1} of {len(models)}): {what}")
 
             try:
@@ -161,7 +163,7 @@ def _compared(
                         held_out=held_out,
                         per=spending.per,
                         one_per=spending.one_per,
-                        say=said,
+                        say=say_of,
                         plain=plain,
                         stop_on=(),
                     )
