@@ -62,6 +62,7 @@ class Clock:
         self.now, self.tick = 1000.0, 0.0
 
     def look(self):
+        """What it says now."""
         self.now += self.tick
         return self.now
 

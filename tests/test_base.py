@@ -26,8 +26,17 @@ CHECKS = [each if hasattr(each, "values") else pytest.param(*each) for each in A
 
 
 @pytest.mark.parametrize(ALL.args[0], [c for c in CHECKS if to_run(*c.values)], ids=NAME_OF)
-def test_scikit_learn_agrees(estimator, check):
-    check(estimator)
+def test_scikit_learn_agrees(estimator, check, request):
+    expected = request.node.get_closest_marker("xfail")
+    try:
+        check(estimator)
+    except Exception:
+        if expected is None:
+            raise
+    else:
+        return
+    # Said in one line: to show where it failed takes pytest longer than most checks.
+    pytest.xfail(expected.kwargs["reason"])
 
 
 def test_the_checks_of_other_parameters_are_scikit_learns():
