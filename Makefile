@@ -10,7 +10,7 @@ else
 endif
 PY := $(BIN)/python
 
-.PHONY: demo test coverage check bench bench-all docs test-lowest clean
+.PHONY: demo test coverage check study bench bench-all docs test-lowest clean
 
 demo: $(VENV)/.run
 	$(PY) -m rarefind demo
@@ -28,6 +28,10 @@ check: $(VENV)/.dev
 	$(PY) -m ruff check $(if $(CI),,--fix)
 	$(PY) -m mypy
 	$(BIN)/lint-imports
+
+# A published experiment, run again: make study NAME=gamma-knn ARGS="--quick"; without NAME they are listed.
+study: $(VENV)/.bench
+	$(PY) -m studies $(if $(NAME),run $(NAME) $(ARGS),list)
 
 # rarefind beside its peers, written to docs/scoreboard.md; DATA is a folder of more sets.
 bench: $(VENV)/.bench
@@ -70,7 +74,7 @@ $(VENV)/.run: pyproject.toml
 $(VENV)/.dev: pyproject.toml
 	$(call install,.[dev])
 $(VENV)/.bench: pyproject.toml
-	$(call install,.[bench])
+	$(call install,.[all,bench])
 $(VENV)/.docs: pyproject.toml
 	$(call install,.[docs])
 

@@ -19,9 +19,8 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_svmlight_file
 
-from rarefind.data import load_keel, simulate_transactions, transaction_features
-from rarefind.data._keel import _read_dat
-from studies.flow_data import (
+from rarefind.data import load_keel, read_table, simulate_transactions, transaction_features
+from studies.stream_data import (
     TABLE,
     Load,
     agnostic,
@@ -105,7 +104,7 @@ def bananas() -> Labelled:
 
 
 def _keel_table(name: str) -> pd.DataFrame:
-    return _read_dat(keel_file(f"classification/{name}/{name}.dat").read_text("utf-8"))[0]
+    return read_table(keel_file(f"classification/{name}/{name}.dat"))
 
 
 class Flow(NamedTuple):

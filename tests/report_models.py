@@ -9,8 +9,7 @@ import pandas as pd
 from rarefind.boosting import SGBAPClassifier
 from rarefind.conditions import ConditionClassifier
 from rarefind.neighbors import GammaKNNClassifier
-from rarefind.tables import TableModel
-from rarefind.tables._estimate import Evidence
+from rarefind.tables import BudgetEstimate, TableModel
 from rarefind.trees import MetaAPClassifier
 
 COLUMN = "<script>alert('column')</script>"
@@ -57,7 +56,7 @@ def fitted(name, table):
 
 def evidence_of(model, table, **changes):
     """Evidence in one piece, as of a period that was held out."""
-    found = Evidence(
+    found = BudgetEstimate(
         how="The last days were held out <b>in time</b>.",
         positive=(table["fraud"] == "bad").to_numpy(),
         priority=model.priority(table),

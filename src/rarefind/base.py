@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -16,8 +16,16 @@ from rarefind._core.checks import check_finite, feature_names
 from rarefind._core.labels import choose_positive
 from rarefind._core.sklearn_compat import CallbackSupportMixin
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Label, Table
+from rarefind.metrics import CountMetric
 from rarefind.rules import Condition, Reason
-from rarefind.selection.calibration import Reference
+from rarefind.selection.calibration import (
+    LOG_ODDS,
+    Calibrated,
+    Reference,
+    ScoreCalibration,
+    ScoreKind,
+)
+from rarefind.selection.thresholds import ANY_THRESHOLD, bounds_at, check_count_metric
 
 __all__ = ["RareClassifier"]
 
@@ -37,23 +45,62 @@ def _ranks(estimator: RareClassifier) -> bool:
 class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     """Base of all rarefind classifiers.
 
-    A subclass writes ``fit``, which begins with :meth:`_start_fit` and sets ``threshold_``, and
-    :meth:`_priority`, :meth:`_probability` and :meth:`_explain`, which are given checked arrays.
-    ``priority``, ``decision_function``, ``predict``, ``predict_proba`` and ``explain``, with
-    scikit-learn's conventions, come from here.
+    A subclass writes ``fit``, :meth:`_priority` and :meth:`_explain`, which are given checked
+    arrays. Its ``fit`` begins with :meth:`_start_fit` and ends with :meth:`_calibrate`, or with
+    :meth:`_leave_uncalibrated` where no rows are held out. ``priority``, ``decision_function``,
+    ``predict``, ``predict_proba`` and ``explain``, with scikit-learn's conventions, come from here.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    pos_label_ : label
+        The positive one.
+    threshold_ : float
+        The priority from which a row is predicted positive.
+    value_ : float
+        ``metric`` on the held-out rows at the threshold; NaN when nothing was held out.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, where the table of the fit had some.
     """
 
     #: Whether ``fit`` also takes more than two classes.
     _many_classes = False
-    #: Whether rows may have holes (NaN).
+    #: Whether rows may have missing values (NaN).
     _allows_missing = False
-    #: Whether ``_priority`` is faster, and the same, where each column is in one piece of memory.
-    _reads_columns = False
+    #: Whether ``fit`` takes tables with texts and dates as they are, without an encoder.
+    reads_tables: ClassVar[bool] = False
+    #: Whether priorities are faster, and the same, where each column is in one piece of memory.
+    reads_columns: ClassVar[bool] = False
+    #: Whether ``fit`` looks at the time limit after every round or tree.
+    stops_quickly: ClassVar[bool] = False
+    #: Whether ``fit`` makes fewer rounds where the time limit is short, rather than give up.
+    fits_in_time: ClassVar[bool] = False
+    #: How priorities become probabilities.
+    _score_kind: ClassVar[ScoreKind] = LOG_ODDS
+    #: Where ``threshold="auto"`` looks for the best threshold.
+    _threshold_bounds: ClassVar[tuple[float, float]] = ANY_THRESHOLD
+    #: What ``threshold=None`` stands for: the method's own rule.
+    _own_threshold: float = 0.0
+
+    threshold: Any
+    metric: Any
 
     classes_: Array
     pos_label_: Label
     threshold_: float
+    value_: float
     n_features_in_: int
+
+    _calibration: ScoreCalibration | None
+    _reference: Reference | None
+
+    @property
+    def reference_(self) -> Reference | None:
+        """Sorted scores of the rows held out in ``fit``, which ranks are relative to, if any."""
+        return getattr(self, "_reference", None)
 
     @available_if(_ranks)
     def priority(self, X: Table) -> Floats:
@@ -70,7 +117,7 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         -------
         ndarray of shape (n,)
         """
-        return self._priority(self._checked(X))
+        return self._priority(self._check_rows(X))
 
     @available_if(_ranks)
     def decision_function(self, X: Table) -> Floats:
@@ -92,7 +139,7 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         -------
         ndarray of shape (n,)
         """
-        return self._labels(self._checked(X))
+        return self._labels(self._check_rows(X))
 
     def predict_proba(self, X: Table) -> Floats:
         """Calibrated probability of each class in the order of ``classes_``; ranks as ``priority``.
@@ -106,7 +153,24 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         -------
         ndarray of shape (n, n_classes)
         """
-        return self._probabilities(self._checked(X))
+        return self._probabilities(self._check_rows(X))
+
+    @available_if(_ranks)
+    def priority_and_probability(self, X: Table) -> tuple[Floats, Floats]:
+        """Both scores of each row, of rows that are checked once.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        priority, probability : ndarray of shape (n,)
+            As from :meth:`priority`, and the probability of the positive class.
+        """
+        rows = self._checked(X)
+        return self._priority(rows), self._probability(rows)
 
     @available_if(_ranks)
     def explain(self, X: Table) -> list[Reason]:
@@ -122,23 +186,61 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         list of Reason
             ``str(reason)`` is a sentence.
         """
-        return self._explain(self._checked(X))
+        return self._explain(self._check_rows(X))
 
     @abstractmethod
     def _priority(self, X: Floats) -> Floats:
         """Priority of checked rows."""
 
     @abstractmethod
-    def _probability(self, X: Floats) -> Floats:
-        """Probability of the positive class of checked rows."""
-
-    @abstractmethod
     def _explain(self, X: Floats) -> list[Reason]:
         """Reasons of checked rows."""
 
+    def _probability(self, X: Floats) -> Floats:
+        """Probability of the positive class of checked rows."""
+        return self._score_kind.probability(self._priority(X), self._calibration, self.threshold_)
+
+    def _ranks(self, scores: Floats) -> list[float] | list[None]:
+        """Share of the held-out rows with a lower score; None where no rows were held out."""
+        if self._reference is None:
+            return [None] * len(scores)
+        ranks: list[float] = self._reference.ranks(scores).tolist()
+        return ranks
+
+    def _count_metric(self) -> CountMetric:
+        """What the threshold maximises; called before the work, so that a bad name fails early."""
+        return check_count_metric(self.metric)
+
+    def _fixed_threshold(self) -> float:
+        """The threshold that is given, or the method's own."""
+        return self._own_threshold if self.threshold in (None, "auto") else float(self.threshold)
+
+    def _calibrate(
+        self, score: Floats, positive: Bools, weight: Floats, threshold: float | None = None
+    ) -> None:
+        """Set threshold, probabilities and ranks by the scores of held-out rows.
+
+        The threshold is what the parameter of that name says, or one that was found already.
+        """
+        if threshold is not None:
+            bounds = bounds_at(threshold)
+        elif self.threshold == "auto":
+            bounds = self._threshold_bounds
+        else:
+            bounds = bounds_at(self._fixed_threshold())
+        found = Calibrated.fit(
+            score, positive, weight, self._score_kind, self._count_metric(), bounds
+        )
+        self.threshold_, self.value_, self._calibration, self._reference = found
+
+    def _leave_uncalibrated(self) -> None:
+        """Set the threshold without held-out rows: there are no ranks then."""
+        self.threshold_, self.value_ = self._fixed_threshold(), np.nan
+        self._calibration, self._reference = None, None
+
     def _start_fit(self, X: Table, y: ArrayLike, pos_label: Label) -> tuple[Floats, Array]:
         """Check the training table; set ``classes_`` and ``pos_label_``; encode ``y`` by class."""
-        X, y = self._checked_training(X, y)
+        X, y = self._check_training_rows(X, y)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if self.classes_.size < 2:
@@ -150,13 +252,15 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
             self.pos_label_ = choose_positive(self.classes_, np.bincount(codes), pos_label)
         elif not self._many_classes:
             raise ValueError(
-                f"Only binary classification is supported: y holds {self.classes_.size} classes."
+                f"Only binary classification is supported: y has {self.classes_.size} classes."
             )
         elif pos_label is not None:
-            raise ValueError(f"pos_label needs two classes, and y holds {self.classes_.size}.")
+            raise ValueError(
+                f"pos_label needs two classes, and y has {self.classes_.size}: leave pos_label out."
+            )
         return X, codes
 
-    def _checked_training(self, X: Table, y: ArrayLike) -> tuple[Any, Array]:
+    def _check_training_rows(self, X: Table, y: ArrayLike) -> tuple[Any, Array]:
         """The training rows as numbers, and their labels."""
         X, labels = validate_data(
             self, X, y, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2
@@ -179,7 +283,7 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     def _is_positive(self, codes: Array) -> Bools:
         return np.asarray(codes == (1 if self._positive_is_second() else 0))
 
-    def _checked(self, X: Table) -> Floats:
+    def _check_rows(self, X: Table) -> Floats:
         check_is_fitted(self)
         if not self._is_plain(X):
             X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
@@ -200,34 +304,28 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     def _feature_names(self) -> list[str]:
         return feature_names(self)
 
+    def _reasons_by_column(
+        self, X: Floats, added: Floats, bases: Floats | None = None
+    ) -> list[Reason]:
+        """Reasons of rows, from what each column adds to each score.
+
+        With ``bases``, to which the columns add, the reasons hold contributions.
+        """
+        names, scores = self._feature_names(), self._priority(X)
+        reasons = []
+        for i, (score, rank) in enumerate(zip(scores.tolist(), self._ranks(scores), strict=True)):
+            reason = Reason(score, rank, _because(X[i], added[i], names))
+            if bases is not None:
+                own = dict(zip(names, added[i].tolist(), strict=True))
+                reason = replace(reason, base=float(bases[i]), contributions=own)
+            reasons.append(reason)
+        return reasons
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = self._many_classes
         tags.input_tags.allow_nan = self._allows_missing
         return tags
-
-
-def as_reasons(
-    X: Floats,
-    scores: Floats,
-    added: Floats,
-    reference: Reference | None,
-    names: list[str],
-    bases: Floats | None = None,
-) -> list[Reason]:
-    """Reasons of rows, from what each column adds to each score.
-
-    With ``bases``, to which it adds, the reasons hold it as contributions.
-    """
-    reasons = []
-    for i, (row, score, parts) in enumerate(zip(X, scores, added, strict=True)):
-        rank = None if reference is None else reference.rank(score)
-        reason = Reason(float(score), rank, _because(row, parts, names))
-        if bases is not None:
-            own = dict(zip(names, parts.tolist(), strict=True))
-            reason = replace(reason, base=float(bases[i]), contributions=own)
-        reasons.append(reason)
-    return reasons
 
 
 def _because(row: Floats, added: Floats, names: list[str]) -> list[Condition]:

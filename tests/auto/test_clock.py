@@ -5,9 +5,9 @@ import pytest
 
 from rarefind._core.deadline import (
     OutOfTimeError,
+    best_effort,
     check_time_left,
     deadline,
-    making_do,
     seconds_of,
     soft_deadline,
     until,
@@ -72,7 +72,7 @@ def test_boosters_make_do_with_fewer_rounds(clock):
     X, y = rng.normal(size=(300, 3)), rng.random(300) < 0.2
     model = SGBAPClassifier(n_estimators=200, early_stopping_rounds=None, n_jobs=1)
     assert soft_deadline() == math.inf
-    with until(clock.now + 60), making_do(0.5):
+    with until(clock.now + 60), best_effort(0.5):
         assert soft_deadline() == clock.now + 30
         clock.tick = 4.0
         model.fit(X, y)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from rarefind.boosting._network import Builder, Loss, Network, _ridge_solve
+from rarefind.boosting._network import Loss, Network, NetworkBuilder, _ridge_solve
 
 seeds = st.integers(0, 10**6)
 # One score is the logistic loss of two classes, more are the softmax.
@@ -45,7 +45,7 @@ def naive_loss(loss, scores):
 
 def builder(rng, n=40, k=1, block=6, learners=0, jitter=None):
     """A network in the making, with some learners that are drawn at random."""
-    made = Builder(random_loss(rng, n, k), rng.normal(size=k), block, rng)
+    made = NetworkBuilder(random_loss(rng, n, k), rng.normal(size=k), block, rng)
     for t in range(learners):
         take_in(made, rng, t % k, jitter)
     return made
@@ -120,7 +120,7 @@ def test_the_loss_is_finite_far_out(k):
 def test_the_first_learner_of_a_block_adds_what_it_is(seed, block, jitter, k):
     rng = np.random.default_rng(seed)
     loss = random_loss(rng, 30, k)
-    made = Builder(loss, np.zeros(k), block, rng)
+    made = NetworkBuilder(loss, np.zeros(k), block, rng)
     score = int(rng.integers(k))
     weights, slope = made.propose(score, jitter, align=True)
     expected = np.zeros((30, k))
@@ -281,7 +281,7 @@ def test_one_weight_takes_a_newton_step():
     """With two representations of which one is shut the step is known by hand."""
     rng = np.random.default_rng(3)
     loss = random_loss(rng, 30, 1)
-    made = Builder(loss, np.zeros(1), 2, rng)
+    made = NetworkBuilder(loss, np.zeros(1), 2, rng)
     weights, _ = made.propose(0, 0.0, align=True)
     # Downhill for positives only; nothing is below 0, so the second gate is shut.
     learned = 0.1 * loss.target[:, 0]
@@ -297,7 +297,7 @@ def test_one_weight_takes_a_newton_step():
 def test_a_learner_that_only_harms_is_left_out():
     rng = np.random.default_rng(0)
     loss = random_loss(rng, 30, 1)
-    made = Builder(loss, np.zeros(1), 6, rng)
+    made = NetworkBuilder(loss, np.zeros(1), 6, rng)
     weights, _ = made.propose(0, 0.0, align=True)
     made.add(loss.derivatives(made.scores)[0][:, 0], weights)
     value = made.value
@@ -310,7 +310,7 @@ def test_a_learner_that_only_harms_is_left_out():
 def test_weights_of_a_learner_that_goes_too_far_are_halved():
     rng = np.random.default_rng(0)
     loss = random_loss(rng, 200, 1)
-    made = Builder(loss, np.zeros(1), 2, rng)
+    made = NetworkBuilder(loss, np.zeros(1), 2, rng)
     weights, _ = made.propose(0, 0.0, align=True)
     noise = rng.normal(size=200)
     learned = 8 * ((loss.target[:, 0] - 0.5) + noise)
@@ -327,7 +327,7 @@ def test_weights_of_a_learner_that_goes_too_far_are_halved():
 def test_a_first_learner_that_is_nothing_leaves_the_gates_to_the_next():
     rng = np.random.default_rng(0)
     loss = random_loss(rng, 20, 1)
-    made = Builder(loss, np.zeros(1), 4, rng)
+    made = NetworkBuilder(loss, np.zeros(1), 4, rng)
     weights, _ = made.propose(0, None, align=True)
     made.add(np.zeros(20), weights)  # a tree without a split and without a value
     value = made.value
@@ -345,7 +345,7 @@ def test_a_first_learner_that_is_nothing_leaves_the_gates_to_the_next():
 def test_with_all_gates_shut_nothing_moves_and_nothing_is_nan():
     rng = np.random.default_rng(0)
     loss = random_loss(rng, 20, 1)
-    made = Builder(loss, np.zeros(1), 4, rng)
+    made = NetworkBuilder(loss, np.zeros(1), 4, rng)
     made.propose(0, None, align=True)
     made.inner.append(np.full(4, -1.0))
     made._z = np.full((20, 4), -1.0)
@@ -390,7 +390,7 @@ def test_slopes_are_what_a_unit_of_each_learner_adds_to_the_first_score(seed):
 def test_mirrored_weights_without_noise_are_a_sum_of_learners(seed, block):
     rng = np.random.default_rng(seed)
     loss = random_loss(rng, 40, 1)
-    made = Builder(loss, np.zeros(1), block, rng)
+    made = NetworkBuilder(loss, np.zeros(1), block, rng)
     total = np.zeros(40)
     for _ in range(4):
         weights, slope = made.propose(0, 0.0, align=True)

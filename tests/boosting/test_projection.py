@@ -10,10 +10,10 @@ from sklearn.base import clone
 
 import rarefind
 from rarefind.boosting import ProjectionBoostingClassifier
-from rarefind.boosting._base import Rows
+from rarefind.boosting._base import BoostingRows
 from rarefind.boosting._directions import (
-    Columns,
     Contest,
+    ProjectedColumns,
     Projection,
     best_columns,
     drawn,
@@ -23,7 +23,7 @@ from rarefind.boosting._directions import (
 )
 from rarefind.boosting._projection_tree import (
     MISSING,
-    Shape,
+    TreeParams,
     code_levels,
     code_numbers,
     grow_tree,
@@ -62,7 +62,7 @@ def mixed(n=400, seed=0):
 
 def rows_of(X, y, weight=None):
     weight = np.ones(len(y)) if weight is None else weight
-    return Rows(np.asarray(X, dtype=float), y.astype(int), y, weight)
+    return BoostingRows(np.asarray(X, dtype=float), y.astype(int), y, weight)
 
 
 # ---------------------------------------------------------------------- the tree of a round
@@ -119,7 +119,7 @@ def test_a_tree_takes_the_best_splits(n, columns, depth, least, lam, gamma, part
     codes[rng.integers(columns)] = codes[rng.integers(columns)]
     first = rng.integers(-4, 5, n).astype(float)
     second = rng.integers(1, 4, n).astype(float)
-    shape = Shape(depth + 1, 0.3, lam, least, gamma)
+    shape = TreeParams(depth + 1, 0.3, lam, least, gamma)
     found = grow_tree(codes, first, second, shape, parts)
     used, value = naive_tree(codes, first, second, shape)
     assert found.used.tolist() == used
@@ -129,7 +129,7 @@ def test_a_tree_takes_the_best_splits(n, columns, depth, least, lam, gamma, part
 def test_deep_trees_end_where_nodes_are_pure():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 60, size=(3, 500)).astype(np.uint8)
-    found = grow_tree(codes, rng.normal(size=500), np.ones(500), Shape(30, 1.0, 0.0, 0.0, 0.0))
+    found = grow_tree(codes, rng.normal(size=500), np.ones(500), TreeParams(30, 1.0, 0.0, 0.0, 0.0))
     assert 30 < np.unique(found.value).size <= 2**8
 
 
@@ -242,7 +242,9 @@ def test_a_direction_is_what_plain_python_gives(n, d, seed):
 
 
 def test_directions_are_short_formulas_in_the_units_of_the_columns():
-    columns = Columns(np.arange(3), np.zeros(3), np.array([1.0, 200.0, 1e-3]), np.full(3, np.nan))
+    columns = ProjectedColumns(
+        np.arange(3), np.zeros(3), np.array([1.0, 200.0, 1e-3]), np.full(3, np.nan)
+    )
     axes = np.array([[-0.8, 0.6, 0.01], [0.0, 0.0, -1.0], [1.0, -1.0, 1.0], [1.0, 1e-5, 0.0]])
     found = columns.readable(axes, 0.05)
     # The second and the last are one column alone.
@@ -258,7 +260,7 @@ def test_an_oblique_boundary_is_found_and_helps():
     held, truth = oblique(4000, seed=1)
     model = quick(40).fit(X, y)
     difference = np.array([1, -1, 0, 0]) / np.sqrt(2)
-    assert np.abs(model._projection.standardised() @ difference).max() > 0.99
+    assert np.abs(model._projection.standardise() @ difference).max() > 0.99
     found = average_precision(truth, model.priority(held))
     plain = quick(40, directions="none").fit(X, y)
     assert found > average_precision(truth, plain.priority(held)) + 0.05
@@ -279,7 +281,7 @@ def test_pca_and_rca_give_all_axes_of_the_standardised_columns():
         (pca, np.linalg.eigh(np.cov(Z, rowvar=False))[1].T[::-1]),
         (rca, RCA().fit(Z, y).components_),
     ):
-        found = model._projection.standardised()
+        found = model._projection.standardise()
         axes = axes / np.linalg.norm(axes, axis=1, keepdims=True)
         assert found.shape == (4, 4)
         np.testing.assert_allclose(np.abs((found * axes).sum(axis=1)), 1, atol=1e-6)
@@ -297,7 +299,7 @@ def test_pca_and_rca_give_all_axes_of_the_standardised_columns():
 
 def test_kept_directions_are_no_copies_of_each_other():
     X, y = mixed()
-    axes = quick(max_rounds=60, patience=60, eliminate=False).fit(X, y)._projection.standardised()
+    axes = quick(max_rounds=60, patience=60, eliminate=False).fit(X, y)._projection.standardise()
     assert len(axes) > 5
     cosines = np.abs(axes @ axes.T)
     assert cosines[~np.eye(len(axes), dtype=bool)].max() <= 0.9991
@@ -672,7 +674,7 @@ def test_gains_of_directions_are_shared_by_squared_loadings():
     model = quick(10, eliminate=False).fit(X, y)
     gain = model._gain_shares(model._projection.size)
     expected = gain[:4].copy()
-    for share, axis in zip(gain[4:], model._projection.standardised(), strict=True):
+    for share, axis in zip(gain[4:], model._projection.standardise(), strict=True):
         expected += share * axis**2
     np.testing.assert_allclose(model.feature_importances_, expected)
     assert model.feature_importances_.sum() == pytest.approx(1)
@@ -791,7 +793,7 @@ def test_least_loadings_are_numbers_or_chosen():
     X, y = mixed()
     for least in (0.0, 0.3, "auto"):
         found = quick(min_loading=least, eliminate=False, max_rounds=4).fit(X, y)
-        size = np.abs(found._projection.standardised())
+        size = np.abs(found._projection.standardise())
         limit = 0.05 if least == "auto" else least
         # What is left is made one long again, so it can only have grown.
         assert ((size == 0) | (size >= limit * 0.99)).all()
@@ -807,5 +809,5 @@ def test_of_many_directions_those_that_gain_most_are_kept():
     known = [row.tobytes() for row in many.directions_]
     assert all(row.tobytes() in known for row in few.directions_)
     assert few.columns_ == many.columns_
-    alone = np.abs(few._projection.standardised()[:, :2])
+    alone = np.abs(few._projection.standardise()[:, :2])
     assert (alone > 0.5).all(axis=1).any()  # the difference of the first two columns is among them

@@ -81,9 +81,11 @@ def test_files_to_learn_from(refused, tmp_path, text, sentence):
 
 def test_files_that_are_no_tables(refused, tmp_path):
     (tmp_path / "data.parquet").write_bytes(b"no table at all")
-    assert "is not a whole parquet file" in refused("fit", "data.parquet", *FIT, "-o", "m.rarefind")
+    assert "is not a complete parquet file" in refused(
+        "fit", "data.parquet", *FIT, "-o", "m.rarefind"
+    )
     (tmp_path / "data.xlsx").write_bytes(b"PK")
-    assert "is of no known kind" in refused("fit", "data.xlsx", *FIT, "-o", "m.rarefind")
+    assert "is not of a known kind" in refused("fit", "data.xlsx", *FIT, "-o", "m.rarefind")
     assert "is a folder" in refused("fit", tmp_path, *FIT, "-o", "m.rarefind")
 
 
@@ -93,11 +95,16 @@ def test_files_that_are_no_tables(refused, tmp_path):
         (("--budget", "0"), "A budget of 0 checks buys nothing"),
         (("--budget", "many"), "A budget is a number of checks (200) or a share"),
         (("--budget", "901"), "larger than the file, which has 900 rows"),
-        (("--time", "claim"), "Time column 'claim' holds 'C0', which is no date"),
-        (("--time", "amount"), "Time column 'amount' holds numbers, such as"),
+        (("--time", "claim"), "Column 'claim' has 'C0', which is not a date"),
+        (("--time", "amount"), "Column 'amount' has numbers, such as"),
         (("--time", "dya"), "There is no column 'dya': did you mean 'day'?"),
         (("--per", "day"), "A budget for each day needs the column with the time"),
-        (("--time", "day", "--per", "year"), "one of hour, day, week, month, not 'year'"),
+        (("--per", "regoin"), "neither a period (hour, day, week, month, quarter) nor a column"),
+        (("--one-per", "custmer"), "did you mean 'customer'?"),
+        (
+            ("--time", "day", "--per", "year"),
+            "'year' is neither a period (hour, day, week, month, quarter) nor",
+        ),
         (("--delay", "7D"), "A delay needs the column with the time"),
         (("--drop", "regoin"), "did you mean 'region'?"),
         (("--positive", "perhaps"), "has no label 'perhaps'"),

@@ -35,7 +35,7 @@ def test_models_and_rules_stand_side_by_side(installed, files, tmp_path):
         assert each["random_hits"] < each["hits"]["value"] <= 20
         assert 0 < each["average_precision"] <= 1
         assert each["plain_hits"] == models["plain XGBoost"]["hits"]["value"]
-    fitted = files.fitted["bought"]
+    fitted = files.fitted["estimate"]
     assert models["plain XGBoost"]["hits"]["value"] == fitted["plain_hits"]
     assert picture.read_bytes().startswith(b"<?xml")
 
@@ -44,7 +44,7 @@ def test_people_get_a_table(rarefind, files):
     result = rarefind("compare", files.known, *ROLES, "--budget", "20", "--model", "gamma-knn")
     assert result.returncode == 0, result.stderr
     assert "What 20 checks of" in result.stdout
-    assert "by chance" in result.stdout
+    assert "in random order" in result.stdout
     assert "average precision" in result.stdout
     assert "gamma-knn" in result.stdout
 

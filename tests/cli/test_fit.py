@@ -1,4 +1,4 @@
-"""From a file to a model, and what a budget buys with it."""
+"""From a file to a model, and what a budget finds with it."""
 
 import json
 
@@ -10,26 +10,26 @@ from rarefind import load
 from rarefind.cli import app
 
 
-def test_machines_get_the_profile_and_what_the_budget_buys(files):
+def test_machines_get_the_profile_and_what_the_budget_finds(files):
     found = files.fitted
     known = pd.read_csv(files.known)
     assert found["estimator"] == "GammaKNNClassifier"
     assert found["profile"]["rows"] == len(known)
     assert found["profile"]["positives"] == (known["false"] == "yes").sum()
-    bought = found["bought"]
-    assert bought["checks"] == 20
-    assert bought["rows"] == pytest.approx(len(known) / 4, abs=15)
-    assert bought["random_hits"] < bought["hits"]["low"] <= bought["hits"]["value"] <= 20
-    assert 0 < bought["share_found"]["value"] <= 1
-    assert bought["amount"]["value"] > 0
-    assert "the last 2" in bought["how"]
+    estimate = found["estimate"]
+    assert estimate["checks"] == 20
+    assert estimate["rows"] == pytest.approx(len(known) / 4, abs=15)
+    assert estimate["random_hits"] < estimate["hits"]["low"] <= estimate["hits"]["value"] <= 20
+    assert 0 < estimate["share_found"]["value"] <= 1
+    assert estimate["amount"]["value"] > 0
+    assert "the last 2" in estimate["how"]
 
 
 def test_the_model_holds_what_it_was_fitted_with(files):
     model = load(files.model)
     assert (model.target, model.positive_, model.time) == ("false", True, "day")
     assert (model.entity, model.amount, model.id) == ("customer", "amount", "claim")
-    assert model.evidence_.bought().hits.value == files.fitted["bought"]["hits"]["value"]
+    assert model.estimate_.list_value().hits.value == files.fitted["estimate"]["hits"]["value"]
     assert model.encoder_.columns_ == ["amount", "region", "age"]
     assert [path.name for path in files.folder.iterdir() if path.name.startswith(".")] == []
 
@@ -43,7 +43,7 @@ def test_people_are_told_what_to_expect_and_what_to_do_next(rarefind, files, tmp
     assert result.returncode == 0, result.stderr
     assert "900 rows" in result.stdout
     assert "Held out at random: 5 of 5 folds of the rows." in result.stdout
-    assert "What 45 checks of 900 rows buy" in result.stdout
+    assert "What 45 checks of 900 rows find" in result.stdout
     assert "plain XGBoost" in result.stdout
     assert f"rarefind rank {model} FILE" in result.stdout
     assert "Learning from 900 rows" in result.stderr, "with -v progress is said anywhere"
@@ -58,9 +58,9 @@ def test_a_day_has_its_own_budget(rarefind, files, tmp_path):
     )
     assert result.returncode == 0, result.stderr
     assert result.stderr == ""
-    bought = json.loads(result.stdout)["bought"]
-    assert bought["checks"] == 2 * 15, "the last quarter of sixty days"
-    assert "3 days" in bought["how"]
+    estimate = json.loads(result.stdout)["estimate"]
+    assert estimate["checks"] == 2 * 15, "the last quarter of sixty days"
+    assert "3 days" in estimate["how"]
 
 
 def test_a_leak_is_named(rarefind, files, tmp_path):
@@ -106,4 +106,4 @@ def test_a_time_limit_is_kept(files, tmp_path, clock):
     found = json.loads(result.stdout)
     assert found["estimator"] == "AutoClassifier"
     assert found["leaderboard"]
-    assert found["bought"]["hits"]["value"] > found["bought"]["random_hits"]
+    assert found["estimate"]["hits"]["value"] > found["estimate"]["random_hits"]

@@ -130,7 +130,7 @@ def test_json_has_everything(run):
     assert set(found["columns"][0]) == {
         "column",
         "drift",
-        "chance",
+        "noise",
         "missing_before",
         "missing_now",
         "new_levels",
@@ -158,17 +158,17 @@ def test_bad_files_end_with_one_line(refused, tmp_path, folder):
     assert "is not a rarefind model file" in refused("new.csv", "new.csv")
     assert "is a folder" in refused("model.rarefind", tmp_path)
     assert "is empty" in refused("model.rarefind", tmp_path / "empty.csv")
-    assert "of no known kind" in refused("model.rarefind", tmp_path / "table.xyz")
+    assert "not of a known kind" in refused("model.rarefind", tmp_path / "table.xyz")
     assert "ine 3" in refused("model.rarefind", tmp_path / "ragged.csv")
     lacking = refused("model.rarefind", tmp_path / "lacking.csv")
     assert "'age[y]'" in lacking
-    assert "holds 'high" in refused("model.rarefind", tmp_path / "typed.csv")
+    assert "has 'high" in refused("model.rarefind", tmp_path / "typed.csv")
     assert "There is no column 'verdikt'" in refused(
         "model.rarefind", "checked.csv", "--verdicts", "verdikt"
     )
     assert "larger than the file" in refused("model.rarefind", "new.csv", "--budget", "601")
     assert "A budget of 0" in refused("model.rarefind", "new.csv", "--budget", "0")
-    assert "per= is one of" in refused(
+    assert "'year' is neither a period" in refused(
         "model.rarefind", "new.csv", "--budget", "2", "--per", "year"
     )
 
@@ -211,5 +211,14 @@ def test_the_command_itself(folder, installed, rarefind):
 
 def test_help_names_every_option():
     said = CliRunner().invoke(app, ["monitor", "--help"], env={"COLUMNS": "200"}).stdout
-    for option in ("--verdicts", "--budget", "--per", "--json", "--quiet", "--verbose", "Example"):
+    for option in (
+        "--verdicts",
+        "--budget",
+        "--per",
+        "--one-per",
+        "--json",
+        "--quiet",
+        "--verbose",
+        "Example",
+    ):
         assert option in said

@@ -59,7 +59,7 @@ def models(folder):
 
 def made(model, data, evidence=None, drift=None, **options):
     """The page and the figures of a model as a file would hold it."""
-    model.evidence_, model.drift_reference_ = evidence, drift
+    model.estimate_, model.drift_reference_ = evidence, drift
     return report_of(model, {"versions": {}}, "a.rarefind", data, **options)
 
 
@@ -163,7 +163,7 @@ def test_the_training_file_is_known_again(models, folder):
     assert why_seen(model, new, None) is None
     nameless = scan_chunks(model, [train.drop(columns="name")], top=1)
     assert "as many rows and as many positives" in why_seen(model, nameless, None)
-    model.evidence_ = evidence_of(model, later)
+    model.estimate_ = evidence_of(model, later)
     assert "the time that the model learned from" in why_seen(model, new, held_out(model, 40))
 
 
@@ -303,7 +303,7 @@ def test_the_command_writes_the_page_and_prints_the_figures(models, folder):
         ("model.rarefind", ".", [], "is a folder"),
         ("text.rarefind", "later.csv", [], "is not a rarefind model file"),
         ("bare.rarefind", "later.csv", [], "without its table's columns"),
-        ("model.rarefind", "text.rarefind", [], "is of no known kind"),
+        ("model.rarefind", "text.rarefind", [], "is not of a known kind"),
         ("model.rarefind", "without.csv", [], "amount"),
         ("model.rarefind", "maybe.csv", [], "'maybe' in row 1"),
         ("model.rarefind", "soon.csv", [], "'soon'"),

@@ -45,7 +45,7 @@ def report(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp(request.param)
     table = payments()
     model = fitted(request.param, table)
-    model.evidence_ = evidence_of(model, table)
+    model.estimate_ = evidence_of(model, table)
     model.drift_reference_ = StandInReference()
     payments(900, seed=1).to_csv(folder / "later.csv", index=False)
     manifest = {"versions": {"rarefind": "0.1.0"}, "sha256": 64 * "a"}

@@ -127,7 +127,7 @@ def test_all_mistakes_are_told_each_in_a_line(refused, tmp_path):
     assert refused("check", path) == [
         f"rarefind: {path} has 4 mistakes.",
         "Rule 'first': The rule ends too early.",
-        "Line 5 is no rule: write name: rule.",
+        "Line 5 is not a rule: write name: rule.",
         "Rule 'third': A number is needed where the rule has \"'x'\", a text.",
         "Two rules are called 'fine'.",
     ]
@@ -141,7 +141,7 @@ def test_mistakes_in_json_are_told_one_by_one(refused, tmp_path):
     assert first == f"rarefind: {path} has 2 mistakes."
     assert others == [
         "Rule 'a': The rule ends too early.",
-        "This is no file of rules ('rule').",
+        "This is not a file of rules ('rule').",
     ]
 
 
@@ -156,7 +156,7 @@ def test_names_that_two_rules_have_are_told(refused, tmp_path):
 def test_a_constant_that_is_wrong_is_told_once(refused, tmp_path):
     path = tmp_path / "constant.rules"
     path.write_text("x: amount > limit\ny: amount < limit\nlet limit = five\n", encoding="utf-8")
-    told = ["rarefind: Line 3: 'five' is no number, text in quotes or truth."]
+    told = ["rarefind: Line 3: 'five' is not a number, a text in quotes, true or false."]
     assert refused("check", path, "--data", "payments.csv") == told
 
 
@@ -322,13 +322,13 @@ MEASURE = ("measure", "desk.rules", "payments.csv", "--target")
         (("check", "none.rules"), "There is no file none.rules: check the name and the folder."),
         (("check", "."), ". is a folder: name one file inside it."),
         (("check", "desk.rules", "--data", "none.csv"), "There is no file none.csv"),
-        (("check", "desk.rules", "--data", "desk.rules"), "desk.rules is of no known kind"),
+        (("check", "desk.rules", "--data", "desk.rules"), "desk.rules is not of a known kind"),
         ((*MEASURE, "fruad"), "There is no column 'fruad': did you mean 'fraud'?"),
         ((*MEASURE, "amount"), "Target column 'amount' has no label in"),
         ((*MEASURE, "fraud", "--positive", "maybe"), "Target column 'fraud' has no label 'maybe'"),
         ((*MEASURE, "fraud", "--time", "tmie"), "There is no column 'tmie': did you mean 'time'?"),
         ((*MEASURE, "fraud", "--time", "amount"), "The column 'amount' holds no dates"),
-        ((*MEASURE, "fraud", "--limit", "min_luck=1"), "'min_luck' is no limit"),
+        ((*MEASURE, "fraud", "--limit", "min_luck=1"), "'min_luck' is not a limit"),
         ((*MEASURE, "fraud", "--limit", "precision"), "'precision' is no limit: write one as min_"),
         ((*MEASURE, "fraud", "--limit", "min_lift=nan"), "'min_lift=nan' is no limit"),
         ((*MEASURE, "fraud", "--limit", "max_alerts_a_day=5"), "A limit on alerts_a_day needs"),
@@ -357,7 +357,7 @@ def test_bad_input_ends_with_one_sentence(refused, arguments, message):
         ("x.rules", b" \n\n", "is empty"),
         ("x.rules", b"# nothing yet\nlet limit = 5\n", "holds no rules"),
         ("x.json", b'{"rules": []}', "holds no rules"),
-        ("x.json", b"[1]", "This is no file of rules"),
+        ("x.json", b"[1]", "This is not a file of rules"),
         ("x.json", b"[" * 100_000, "is nested too deeply to be a file of rules"),
         ("x.rules", "x: a = 'é'".encode("latin-1"), "is no text in UTF-8"),
     ],

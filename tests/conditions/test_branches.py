@@ -21,12 +21,12 @@ from sklearn.tree import DecisionTreeClassifier
 from rarefind.boosting import LambdaMARTClassifier, ProjectionBoostingClassifier, SGBAPClassifier
 from rarefind.conditions import condition_matrix
 from rarefind.conditions._ensembles import break_up
-from rarefind.conditions._matrix import Branches, with_combinations
+from rarefind.conditions._matrix import BranchArrays, with_combinations
 from rarefind.rules.branches import Test as Asked
 from rarefind.trees import MetaAPClassifier, MetaAPForestClassifier, TreeRankClassifier
 
 
-def rows(seed, n=200, holes=True, levels=False):
+def rows(seed, n=200, missing=True, levels=False):
     rng = np.random.default_rng(seed)
     X = np.column_stack(
         [
@@ -36,7 +36,7 @@ def rows(seed, n=200, holes=True, levels=False):
             rng.integers(0, 6, n),
         ]
     )
-    if holes:
+    if missing:
         X[rng.random(X.shape) < 0.1] = np.nan
     filled = np.nan_to_num(X)
     score = filled[:, 0] + (filled[:, 3] == 2) - (filled[:, 1] > 2) + 0.3 * rng.normal(size=n)
@@ -44,7 +44,7 @@ def rows(seed, n=200, holes=True, levels=False):
 
 
 def other_rows(X, seed):
-    """Rows near the thresholds of a fit to X: its values, some a hair off, and holes."""
+    """Rows near the thresholds of a fit to X: its values, some a hair off, and missing values."""
     rng = np.random.default_rng(seed)
     drawn = np.column_stack([rng.permutation(column) for column in X.T])
     up = np.nextafter(drawn, np.where(rng.random(X.shape) < 0.5, np.inf, -np.inf))
@@ -99,7 +99,7 @@ def test_conditions_of_lightgbm_are_its_leaves(levels):
 
 
 def test_conditions_of_lightgbm_without_holes_take_a_hole_for_0():
-    X, y = rows(0, holes=False)
+    X, y = rows(0, missing=False)
     model = lightgbm.LGBMClassifier(n_estimators=3, num_leaves=5, min_child_samples=3, verbose=-1)
     model.fit(X, y)
     new = rows(11)[0]
@@ -123,7 +123,7 @@ def test_conditions_of_scikit_learn_are_its_leaves(model):
 
 
 def test_conditions_of_gradient_boosting_are_its_leaves():
-    X, y = rows(0, holes=False)
+    X, y = rows(0, missing=False)
     model = GradientBoostingClassifier(n_estimators=4, max_depth=3, random_state=0).fit(X, y)
     new = other_rows(X, 1)
     same_partition(condition_matrix(model, new), model.apply(new)[:, :, 0])
@@ -206,7 +206,7 @@ def break_up_tree(tree):
 
 
 def test_trees_on_some_of_the_columns_are_read_as_such():
-    X, y = rows(0, holes=False)
+    X, y = rows(0, missing=False)
     model = BaggingClassifier(
         DecisionTreeClassifier(max_depth=3), 4, max_features=0.5, random_state=0
     ).fit(X, y)
@@ -275,7 +275,7 @@ branches = st.lists(
     st.integers(1, 40),
 )
 def test_the_matrix_is_what_the_tests_say(found, points, times):
-    tests = Branches.of(found)
+    tests = BranchArrays.of(found)
     points = points * times  # more rows than the kernel works on at a time
     held = tests.matrix(np.array(points)).toarray().astype(bool)
     for i, point in enumerate(points):
@@ -286,7 +286,7 @@ def test_the_matrix_is_what_the_tests_say(found, points, times):
 
 
 def test_arrays_that_do_not_fit_together_are_refused():
-    tests = Branches.of([{0: Asked(high=1.0)}, {1: Asked(levels=frozenset({1.0, 2.0}))}])
+    tests = BranchArrays.of([{0: Asked(high=1.0)}, {1: Asked(levels=frozenset({1.0, 2.0}))}])
     for broken in (
         tests._replace(column=np.array([0, 7], dtype=np.int32)),
         tests._replace(start=np.array([0, 1, 5], dtype=np.int32)),

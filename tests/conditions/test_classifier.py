@@ -22,16 +22,16 @@ from rarefind import TableModel
 from rarefind.boosting import ProjectionBoostingClassifier, SGBAPClassifier
 from rarefind.conditions import ConditionClassifier
 from rarefind.conditions._choice import shortest, sizes_to_try
-from rarefind.conditions._stumps import Boosting, different, eliminations, with_parts
-from rarefind.conditions.words import (
-    branch_node,
+from rarefind.conditions._rounding import (
     opposite,
-    rounded_cut,
+    round_threshold,
     roundest,
-    shortened,
+    shorten,
 )
+from rarefind.conditions._stumps import Boosting, distinct, eliminations, with_parts
 from rarefind.metrics import average_precision
 from rarefind.rules import Rule, RuleError, RuleSet
+from rarefind.rules.branch_nodes import branch_node
 from rarefind.rules.branches import Combination
 from rarefind.rules.branches import Test as Asked
 
@@ -195,9 +195,9 @@ def test_conditions_are_measured_on_rows_that_nothing_is_learned_from(fitted):
 
 
 def rows_of(X, y):
-    from rarefind.conditions._classifier import _Rows
+    from rarefind.conditions._classifier import _LabelledRows
 
-    return _Rows(X.to_numpy(), y == "fraud", np.ones(len(X)))
+    return _LabelledRows(X.to_numpy(), y == "fraud", np.ones(len(X)))
 
 
 def seed_of(random_state):
@@ -491,7 +491,7 @@ def test_conditions_that_hold_for_the_same_rows_are_one_theshortest():
     branches = [{j: Asked(low=0.5)} for j in range(5)]
     branches[0][5] = Asked(high=9.0)
     X = np.column_stack([held, np.zeros(3)])
-    kept, matrix = different([*branches, branches[1]], X, None)
+    kept, matrix = distinct([*branches, branches[1]], X, None)
     assert kept == branches[1:3]  # the shorter of 0 and 1; those for all rows or none tell nothing
     assert np.array_equal(matrix.toarray(), held[:, 1:3])
 
@@ -539,7 +539,7 @@ def test_round_numbers_part_what_they_parted(a, b):
 def test_a_rounded_cut_alerts_the_same_rows(scores, at):
     score = np.array(scores)
     threshold = float(np.sort(score)[at % score.size])
-    found = rounded_cut(threshold, score)
+    found = round_threshold(threshold, score)
     assert np.array_equal(score >= found, score >= threshold)
 
 
@@ -547,7 +547,7 @@ def test_shortened_conditions_hold_for_the_same_rows():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.normal(size=200), rng.integers(0, 9, 200) / 3])
     branch = {0: Asked(low=-0.123456789, missing=True), 1: Asked(high=1.4142135)}
-    found = shortened(branch, X, np.array([False, False]))
+    found = shorten(branch, X, np.array([False, False]))
     assert not found[0].missing  # no hole was seen
     for row in X:
         assert all(branch[j].holds(row[j]) == found[j].holds(row[j]) for j in (0, 1))

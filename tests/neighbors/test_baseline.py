@@ -192,7 +192,7 @@ def test_too_few_positives_to_tune_say_what_to_do(baseline):
     ("change", "message"),
     [
         ({"metric": "f_one"}, "Unknown metric 'f_one'"),
-        ({"metric": Cost(c_fn=np.ones(300))}, "costs by row go to best_threshold"),
+        ({"metric": Cost(c_fn=np.ones(300))}, "find the threshold with best_threshold"),
         ({"k": 0}, "'k' parameter"),
         ({"threshold": 0.0}, "'threshold' parameter"),
         ({"distance": "precomputed"}, "'distance' parameter"),

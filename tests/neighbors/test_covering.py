@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from rarefind.metrics import count_metric
-from rarefind.neighbors._covering import Layers, choose_layers, score_rows, threshold_for
-from rarefind.neighbors.ellipsoids import Setting, TrainingRows, excluding_ellipsoids
+from rarefind.neighbors._covering import Layers, choose_layers, score_rows
+from rarefind.neighbors.ellipsoids import EllipsoidRows, Setting, excluding_ellipsoids
 
 SETTINGS = [Setting(0.05, 1.0, 1e-2), Setting(0.3, 1.0, 1e-3)]
 
@@ -12,7 +12,7 @@ def table():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 3))
     positive = rng.random(150) < 0.1
-    rows = TrainingRows(X, np.flatnonzero(positive), np.flatnonzero(~positive))
+    rows = EllipsoidRows(X, np.flatnonzero(positive), np.flatnonzero(~positive))
     return rows, rng.normal(size=(80, 3))
 
 
@@ -48,13 +48,15 @@ def test_only_positives_that_decide_are_asked():
     assert sorted(asked) == sorted(set(found.nearest))
 
 
-def test_a_fixed_threshold_is_kept_and_valued():
+def test_layers_are_compared_at_a_fixed_threshold():
     positive = np.array([True, True, False, False])
-    held = Layers(np.array([[3.0, 0.9, 2.0, 0.1]]), np.zeros(4, dtype=np.intp), positive)
-    fixed = threshold_for(held, 0, count_metric("f1"), 1.0)
-    assert fixed.threshold == 1
-    assert fixed.value == pytest.approx(0.5)
-    assert threshold_for(held, 0, count_metric("f1"), None).value == pytest.approx(0.8)
+    score = np.array([[3.0, 0.9, 2.0, 0.1], [0.9, 0.9, 0.5, 0.1]])
+    held = Layers(score, np.zeros(4, dtype=np.intp), positive)
+    chosen = [
+        choose_layers(held, np.zeros(1, dtype=np.intp), count_metric("f1"), fixed, local=False)
+        for fixed in (1.0, 0.8)
+    ]
+    assert [choice.layer.tolist() for choice in chosen] == [[0], [1]]
 
 
 def test_layers_are_chosen_for_each_positive_where_it_has_held_out_positives():

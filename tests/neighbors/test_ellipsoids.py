@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from rarefind.neighbors.ellipsoids import (
+    EllipsoidRows,
     Setting,
-    TrainingRows,
     excluding_ellipsoids,
     solve,
 )
@@ -202,7 +202,7 @@ def table(seed=0, n=120, d=3):
     X[-10:] = X[:10]  # copies, of either class
     positive = rng.random(n) < 0.15
     positive[[0, 1]] = True, False
-    return TrainingRows(X, np.flatnonzero(positive), np.flatnonzero(~positive))
+    return EllipsoidRows(X, np.flatnonzero(positive), np.flatnonzero(~positive))
 
 
 SETTINGS = [Setting(q, 1.0, lam) for q in (0.01, 0.1, 0.5) for lam in (1.0, 1e-2, 1e-4)]
@@ -277,7 +277,7 @@ def test_scores_are_the_smaller_of_two_ratios():
 
 def test_scores_are_finite_and_in_order_where_distances_are_0():
     X = np.array([[0.0], [0.0], [3.0], [5.0]])
-    rows = TrainingRows(X, np.array([0]), np.array([1, 2, 3]))
+    rows = EllipsoidRows(X, np.array([0]), np.array([1, 2, 3]))
     (shut,) = excluding_ellipsoids(rows, 0, [Setting(0.1, 1.0, 1.0)], 1e-9, 1000)
     assert shut.radius == shut.max_radius == 0
     assert shut.negatives.tolist() == [1]
@@ -285,7 +285,7 @@ def test_scores_are_finite_and_in_order_where_distances_are_0():
     copy, other = shut.score(X, np.array([[0.0], [0.1]]), at, np.zeros(2))
     assert copy > 1e100, "ties go to the positive"
     assert other == 0
-    rows = TrainingRows(X, np.array([0, 1]), np.array([2, 3]))
+    rows = EllipsoidRows(X, np.array([0, 1]), np.array([2, 3]))
     (open_,) = excluding_ellipsoids(rows, 0, [Setting(1.0, 1.0, 1.0)], 1e-9, 1000)
     copy, near = open_.score(X, np.array([[0.0], [0.1]]), at, np.zeros(2))
     assert copy > near > 1

@@ -380,7 +380,7 @@ def test_verbose_shows_progress_and_silence_is_the_default(capsys):
     ("change", "message"),
     [
         ({"metric": "f_one"}, "Unknown metric 'f_one'"),
-        ({"metric": Cost(c_fn=np.ones(300))}, "costs by row go to best_threshold"),
+        ({"metric": Cost(c_fn=np.ones(300))}, "find the threshold with best_threshold"),
         ({"gamma": {0: 1.0, 1: 0.5}}, "more than two classes"),
         ({"k": 0}, "'k' parameter"),
         ({"gamma": 0.0}, "'gamma' parameter"),

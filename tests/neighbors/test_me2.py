@@ -216,7 +216,7 @@ def test_a_solver_cut_short_says_so():
 
 def test_a_cost_by_row_is_refused():
     X, y = imbalanced(60)
-    with pytest.raises(ValueError, match="costs by row go to best_threshold"):
+    with pytest.raises(ValueError, match="find the threshold with best_threshold"):
         ME2Classifier(metric=Cost(c_fp=1, c_fn=np.ones(60))).fit(X, y)
 
 

@@ -87,11 +87,10 @@ def test_the_threshold_goes_beyond_one_only_where_it_is_worth_it(rows):
     model = MLFPClassifier(1, threshold=None).fit(X, y)
     codes, weight = np.array([0, 0, 0, 0, 1, 1, 1]), np.ones(7)
     clear = np.array([2.0, 2.0, 2.0, 2.0, 4.0, 4.0, 4.0])
-    model._settle(clear, codes, weight, "auto")
-    assert 2 < model.threshold_ <= 4
+    model.threshold = "auto"
+    assert 2 < model._best_threshold(clear, codes == 1, weight) <= 4
     close = np.array([0.5, 0.5, 0.5, 1.1, 1.2, 0.9, 0.9])
-    model._settle(close, codes, weight, "auto")
-    assert 0.5 < model.threshold_ <= 0.9
+    assert 0.5 < model._best_threshold(close, codes == 1, weight) <= 0.9
 
 
 def test_the_learned_distance_is_at_hand(rows):
@@ -160,7 +159,7 @@ def test_a_bootstrap_fold_is_not_taken_for_the_whole_table(rows, monkeypatch):
     drawn = [rng.integers(len(X), size=len(X)) for _ in range(2)]
     pairs = [(rows_in, np.setdiff1d(np.arange(len(X)), rows_in)) for rows_in in drawn]
     learned = []
-    plain = MLFPClassifier._learned
+    plain = MLFPClassifier._learn_distance
 
     def spied(self, X, codes, seed):
         learned.append(len(X))

@@ -4,8 +4,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rarefind.metrics import count_metric, f_beta
-from rarefind.neighbors._ratio import ratio, scaled
-from rarefind.neighbors._regions import HeldOut, LocalScales, best_gamma, cluster, nearest_centre
+from rarefind.neighbors._ratio import ratio, scale_ratios
+from rarefind.neighbors._regions import (
+    HeldOutRatios,
+    LocalScales,
+    best_gamma,
+    cluster,
+    nearest_centre,
+)
 from rarefind.selection import folds
 
 F1 = count_metric("f1")
@@ -17,7 +23,7 @@ def held_out(seed, n=60, share=0.3):
     positive = rng.random(n) < share
     positive[:2], positive[2:4] = True, False
     score = np.round(rng.gamma(2, 0.3, n) * (1 + positive), 1)
-    return HeldOut(X, score, positive, np.ones(n))
+    return HeldOutRatios(X, score, positive, np.ones(n))
 
 
 def best_by_trying(rows):
@@ -77,7 +83,7 @@ def test_the_number_of_regions_is_one_where_all_are_alike_and_more_where_they_di
     positive = rng.random(2000) < 0.1
     left = X[:, 0] < 6
     alike = np.where(positive, 1.0, 0.2) + rng.random(2000) * 0.2
-    rows = HeldOut(X, alike, positive, np.ones(2000))
+    rows = HeldOutRatios(X, alike, positive, np.ones(2000))
     chooser = LocalScales(F1, 5, best_gamma(rows, F1), None)
     assert len(chooser.chosen(rows, 0).gammas) == 1
     differ = np.where(left, alike, alike / 4)
@@ -91,11 +97,11 @@ def test_the_number_of_regions_is_one_where_all_are_alike_and_more_where_they_di
 
 def test_there_are_no_more_regions_than_different_rows():
     X = np.repeat([[0.0, 0.0], [1.0, 1.0]], 10, axis=0)
-    rows = HeldOut(X, np.ones(20), np.arange(20) % 2 == 0, np.ones(20))
+    rows = HeldOutRatios(X, np.ones(20), np.arange(20) % 2 == 0, np.ones(20))
     assert len(cluster(rows, 5, 0)) == 2
 
 
 def test_scaled_ratios_keep_the_infinite_ones_on_top():
     score = ratio(np.array([0.0, 1e-90, 1.0]), np.array([0.5, 1e9, 1.0]))
-    found = scaled(score, np.array([1.0, 0.01, 0.5]))
+    found = scale_ratios(score, np.array([1.0, 0.01, 0.5]))
     assert found[0] > found[1] > found[2] == 2

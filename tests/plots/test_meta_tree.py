@@ -102,7 +102,7 @@ def test_a_pipeline_and_a_name(model: Any) -> None:
 
 
 def test_where_holes_go_is_said_when_asked(model: Any) -> None:
-    display = MetaTreeDisplay.from_estimator(model, holes=np.ones(3, dtype=bool))
+    display = MetaTreeDisplay.from_estimator(model, has_missing=np.ones(3, dtype=bool))
     assert any(" or missing" in text.get_text() for text in display.texts_)
 
 

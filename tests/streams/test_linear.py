@@ -15,12 +15,12 @@ from rarefind.streams._linear import (
     linear_learn,
     linear_score,
 )
-from rarefind.streams._nets import HARDEST_PULL, Nets, Pace, listen
+from rarefind.streams._nets import LARGEST_GRADIENT, Nets, StepSize, forward
 
 UNITS = 2
 METHODS = pytest.mark.parametrize("method", [BBM, ADABOOST, ADABOOST_W, GRADIENT, STREAM])
-SGD = Pace(0.1, False, 1.0)
-ADAGRAD = Pace(0.1, True, 1.0)
+SGD = StepSize(0.1, False, 1.0)
+ADAGRAD = StepSize(0.1, True, 1.0)
 
 sizes = st.floats(-3, 3, width=32)
 rows = st.lists(
@@ -28,26 +28,26 @@ rows = st.lists(
     min_size=2,
     max_size=8,
 )
-paces = st.sampled_from([SGD, ADAGRAD, Pace(0.05, True, 0.9)])
+step_sizes = st.sampled_from([SGD, ADAGRAD, StepSize(0.05, True, 0.9)])
 
 
-class Flow:
+class Booster:
     """The kernels, as an estimator would call them."""
 
-    def __init__(self, method, n, n_features=2, seed=0, edge=0.1, shrink=0.5, pace=ADAGRAD):
-        self.method, self.edge, self.shrink, self.pace = method, edge, shrink, pace
+    def __init__(self, method, n, n_features=2, seed=0, edge=0.1, shrink=0.5, step_size=ADAGRAD):
+        self.method, self.edge, self.shrink, self.step_size = method, edge, shrink, step_size
         self.nets = Nets.draw(np.random.default_rng(seed), n, UNITS, n_features, 1)
         self.votes = Votes.start(method, n)
-        self.hidden, self.said = np.empty((n, UNITS)), np.empty((n, 1))
+        self.hidden, self.output = np.empty((n, UNITS)), np.empty((n, 1))
 
     def score(self, x):
         self.x = np.append(x, 1.0)
-        listen(self.x, self.nets.inner, self.nets.outer, self.hidden, self.said)
-        return linear_score(self.method, self.said, self.votes, self.shrink)
+        forward(self.x, self.nets.inner, self.nets.outer, self.hidden, self.output)
+        return linear_score(self.method, self.output, self.votes, self.shrink)
 
     def learn(self, is_positive, weight=1.0):
-        given = self.x, is_positive, weight, self.hidden, self.said, self.nets, self.votes
-        linear_learn(self.method, *given, self.edge, self.shrink, self.pace)
+        given = self.x, is_positive, weight, self.hidden, self.output, self.nets, self.votes
+        linear_learn(self.method, *given, self.edge, self.shrink, self.step_size)
 
     @property
     def arrays(self):
@@ -67,44 +67,46 @@ def sign(z):
 
 
 class NaiveNet:
-    def __init__(self, inner, outer, pace):
-        self.inner, self.outer, self.pace = inner.copy(), outer[0].copy(), pace
+    def __init__(self, inner, outer, step_size):
+        self.inner, self.outer, self.step_size = inner.copy(), outer[0].copy(), step_size
         self.inner_sum, self.outer_sum = np.zeros_like(self.inner), np.zeros_like(self.outer)
 
-    def say(self, x):
+    def output_of(self, x):
         self.x = x
         self.hidden = np.append(np.tanh(self.inner @ x), 1.0)
         return float(self.outer @ self.hidden)
 
-    def learn(self, pull):
-        if pull == 0:
+    def learn(self, gradient):
+        if gradient == 0:
             return
-        pull = clip(pull, -HARDEST_PULL, HARDEST_PULL)
-        back = pull * self.outer[:-1] * (1 - self.hidden[:-1] ** 2)
+        gradient = clip(gradient, -LARGEST_GRADIENT, LARGEST_GRADIENT)
+        back = gradient * self.outer[:-1] * (1 - self.hidden[:-1] ** 2)
         self.inner += self.step(self.inner_sum, np.outer(back, self.x))
-        self.outer += self.step(self.outer_sum, pull * self.hidden)
+        self.outer += self.step(self.outer_sum, gradient * self.hidden)
 
     def step(self, sums, slope):
-        if not self.pace.adaptive:
-            return self.pace.rate * slope
-        sums *= self.pace.keep
+        if not self.step_size.adaptive:
+            return self.step_size.rate * slope
+        sums *= self.step_size.keep
         sums += slope**2
-        return self.pace.rate * slope / np.sqrt(sums + 1e-8)
+        return self.step_size.rate * slope / np.sqrt(sums + 1e-8)
 
 
 class Naive:
     """What all methods share. The papers count nets from 1 to N, and so do the formulas here."""
 
-    def __init__(self, nets, edge, shrink, pace):
-        self.learners = [NaiveNet(*of_one, pace) for of_one in zip(nets[0], nets[1], strict=True)]
+    def __init__(self, nets, edge, shrink, step_size):
+        self.learners = [
+            NaiveNet(*of_one, step_size) for of_one in zip(nets[0], nets[1], strict=True)
+        ]
         self.N = len(self.learners)
         self.gamma, self.eta = edge, shrink
         self.t = 0
         self.alpha, self.mistakes = np.zeros(self.N), np.zeros(self.N)
 
-    def listen(self, x):
-        self.said = [learner.say(x) for learner in self.learners]
-        self.votes = [sign(z) for z in self.said]
+    def forward(self, x):
+        self.output = [learner.output_of(x) for learner in self.learners]
+        self.votes = [sign(z) for z in self.output]
 
     @property
     def partial_sums(self):
@@ -117,13 +119,13 @@ class Naive:
         if u == 0:
             return
         self.t += 1
-        pulls = self.update(y, u)
-        for learner, pull in zip(self.learners, pulls, strict=True):
-            learner.learn(pull)
+        gradients = self.update(y, u)
+        for learner, gradient in zip(self.learners, gradients, strict=True):
+            learner.learn(gradient)
 
     def by_weight(self, y, u, weights):
-        pairs = zip(self.said, weights, strict=True)
-        return [u * w * y * sigmoid(-y * said) for said, w in pairs]
+        pairs = zip(self.output, weights, strict=True)
+        return [u * w * y * sigmoid(-y * output) for output, w in pairs]
 
     @property
     def arrays(self):
@@ -164,7 +166,7 @@ class NaiveAdaBoostW(Naive):
     def update(self, y, u):
         s = [y * partial for partial in self.partial_sums]
         for i in range(1, self.N + 1):
-            slope = clip(u * sigmoid(-s[i]), 0, HARDEST_PULL) * y * self.votes[i - 1]
+            slope = clip(u * sigmoid(-s[i]), 0, LARGEST_GRADIENT) * y * self.votes[i - 1]
             self.alpha[i - 1] = clip(self.alpha[i - 1] + 4 / sqrt(self.t) * slope, -2, 2)
         return self.by_weight(y, u, [sigmoid(-margin) for margin in s[:-1]])
 
@@ -191,8 +193,8 @@ class NaiveGradient(Naive):
     @property
     def partial_sums(self):
         sums = [0.0]
-        for sigma, said in zip(self.alpha, self.said, strict=True):
-            grown = (1 - sigma * self.eta) * sums[-1] + self.eta * said
+        for sigma, output in zip(self.alpha, self.output, strict=True):
+            grown = (1 - sigma * self.eta) * sums[-1] + self.eta * output
             sums.append(clip(grown, -self.bound, self.bound))
         return sums
 
@@ -200,10 +202,10 @@ class NaiveGradient(Naive):
         before = self.partial_sums[:-1]
         slopes = [-y * sigmoid(-y * partial) for partial in before]
         for i in range(self.N):
-            slope = clip(u * slopes[i], -HARDEST_PULL, HARDEST_PULL)
+            slope = clip(u * slopes[i], -LARGEST_GRADIENT, LARGEST_GRADIENT)
             step = slope * before[i] / (self.bound * sqrt(self.t))
             self.alpha[i] = clip(self.alpha[i] + step, 0, 1)
-        return [u * (-slope - said) for slope, said in zip(slopes, self.said, strict=True)]
+        return [u * (-slope - output) for slope, output in zip(slopes, self.output, strict=True)]
 
 
 class NaiveStream(Naive):
@@ -211,24 +213,24 @@ class NaiveStream(Naive):
 
     @property
     def partial_sums(self):
-        return [-self.eta * sum(self.said[:i]) for i in range(self.N + 1)]
+        return [-self.eta * sum(self.output[:i]) for i in range(self.N + 1)]
 
     def update(self, y, u):
         slopes = [-y * sigmoid(-y * partial) for partial in self.partial_sums[:-1]]
-        return [u * (slope - said) for slope, said in zip(slopes, self.said, strict=True)]
+        return [u * (slope - output) for slope, output in zip(slopes, self.output, strict=True)]
 
 
 NAIVE = dict(enumerate([NaiveBBM, NaiveAdaBoost, NaiveAdaBoostW, NaiveGradient, NaiveStream], 1))
 
 
-def check_same(flow, naive, stream):
+def check_same(booster, naive, stream):
     for x, is_positive, weight in stream:
-        score = flow.score(x)
-        naive.listen(flow.x)
+        score = booster.score(x)
+        naive.forward(booster.x)
         assert score == pytest.approx(naive.score(), rel=1e-9, abs=1e-9)
-        flow.learn(is_positive, weight)
+        booster.learn(is_positive, weight)
         naive.learn(1 if is_positive else -1, weight)
-        for ours, theirs in zip(flow.arrays, naive.arrays, strict=True):
+        for ours, theirs in zip(booster.arrays, naive.arrays, strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
 
 
@@ -241,26 +243,26 @@ def check_same(flow, naive, stream):
     shrink=st.floats(0.05, 1),
     loud=st.sampled_from([1, 1, 20]),
     seen=st.sampled_from([0, 0, 10**5]),
-    pace=paces,
+    step_size=step_sizes,
     stream=rows,
 )
 @example(1, 0, 0.1, 0.05, 1, 0, SGD, [((0.5, -1.0), True, 1.0), ((2.0, 1.0), False, 3.0)])
 def test_every_row_moves_all_as_the_papers_say(
-    method, n, seed, edge, shrink, loud, seen, pace, stream
+    method, n, seed, edge, shrink, loud, seen, step_size, stream
 ):
-    flow = Flow(method, n, 2, seed, edge, shrink, pace)
-    flow.nets.outer[:] *= loud
-    naive = NAIVE[method](flow.nets, edge, shrink, pace)
-    flow.votes.seen[0] = naive.t = seen
-    check_same(flow, naive, stream)
+    booster = Booster(method, n, 2, seed, edge, shrink, step_size)
+    booster.nets.outer[:] *= loud
+    naive = NAIVE[method](booster.nets, edge, shrink, step_size)
+    booster.votes.seen[0] = naive.t = seen
+    check_same(booster, naive, stream)
 
 
 @METHODS
 def test_a_long_row_of_nets(method):
     rng = np.random.default_rng(0)
-    flow = Flow(method, 500, shrink=0.05, edge=0.05)
+    booster = Booster(method, 500, shrink=0.05, edge=0.05)
     stream = [(rng.normal(size=2), i % 2 == 0, 1.0) for i in range(3)]
-    check_same(flow, NAIVE[method](flow.nets, 0.05, 0.05, ADAGRAD), stream)
+    check_same(booster, NAIVE[method](booster.nets, 0.05, 0.05, ADAGRAD), stream)
 
 
 @METHODS
@@ -268,89 +270,89 @@ def test_errors_fall_far_below_those_of_a_constant(method):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(3000, 3))
     y = X[:, 0] + X[:, 1] > 1.6
-    flow = Flow(method, 10, n_features=3, shrink=1.0)
+    booster = Booster(method, 10, n_features=3, shrink=1.0)
     wrong = np.empty(y.size, dtype=bool)
     for i, x in enumerate(X):
-        wrong[i] = (flow.score(x) >= 0) != y[i]
-        flow.learn(bool(y[i]))
+        wrong[i] = (booster.score(x) >= 0) != y[i]
+        booster.learn(bool(y[i]))
     assert wrong[-1000:].mean() < y.mean() / 3
 
 
 @METHODS
 def test_a_row_of_no_weight_leaves_all_as_it_was(method):
-    flow = Flow(method, 4, pace=Pace(0.1, True, 0.9))
-    flow.score([1.0, -1.0])
-    flow.learn(True)
-    before = [array.copy() for array in flow.arrays]
-    flow.score([0.5, 2.0])
-    flow.learn(False, 0.0)
-    for now, then in zip(flow.arrays, before, strict=True):
+    booster = Booster(method, 4, step_size=StepSize(0.1, True, 0.9))
+    booster.score([1.0, -1.0])
+    booster.learn(True)
+    before = [array.copy() for array in booster.arrays]
+    booster.score([0.5, 2.0])
+    booster.learn(False, 0.0)
+    for now, then in zip(booster.arrays, before, strict=True):
         np.testing.assert_array_equal(now, then)
 
 
 @METHODS
 @pytest.mark.parametrize("n", [1, 2, 500])
-@pytest.mark.parametrize("pace", [SGD, ADAGRAD])
-def test_loud_nets_and_heavy_rows_stay_finite(method, n, pace):
-    flow = Flow(method, n, shrink=1.0, edge=0.49, pace=pace)
-    flow.score([1.0, -1.0])
+@pytest.mark.parametrize("step_size", [SGD, ADAGRAD])
+def test_loud_nets_and_heavy_rows_stay_finite(method, n, step_size):
+    booster = Booster(method, n, shrink=1.0, edge=0.49, step_size=step_size)
+    booster.score([1.0, -1.0])
     for loud in (1e4, -1e4):
         for is_positive in (True, False):
-            flow.said[:] = loud
-            flow.said[::3] = -loud
-            flow.learn(is_positive, 1e6)
-            assert np.isfinite(linear_score(method, flow.said, flow.votes, flow.shrink))
-            assert all(np.isfinite(array).all() for array in flow.arrays)
+            booster.output[:] = loud
+            booster.output[::3] = -loud
+            booster.learn(is_positive, 1e6)
+            assert np.isfinite(linear_score(method, booster.output, booster.votes, booster.shrink))
+            assert all(np.isfinite(array).all() for array in booster.arrays)
 
 
 @METHODS
 def test_a_longer_stream_gives_the_same_as_its_parts(method):
     """The arrays are all there is: a copy of them goes on as they would."""
     rng = np.random.default_rng(2)
-    flow, other = Flow(method, 5), Flow(method, 5, seed=1)
+    booster, other = Booster(method, 5), Booster(method, 5, seed=1)
     for i, x in enumerate(rng.normal(size=(20, 2))):
-        flow.score(x)
-        flow.learn(bool(x[0] > 0))
+        booster.score(x)
+        booster.learn(bool(x[0] > 0))
         if i == 9:
-            for ours, theirs in zip(other.arrays, flow.arrays, strict=True):
+            for ours, theirs in zip(other.arrays, booster.arrays, strict=True):
                 ours[:] = theirs
         if i > 9:
             other.score(x)
             other.learn(bool(x[0] > 0))
-    for ours, theirs in zip(other.arrays, flow.arrays, strict=True):
+    for ours, theirs in zip(other.arrays, booster.arrays, strict=True):
         np.testing.assert_array_equal(ours, theirs)
 
 
 def test_one_net_by_majority_is_that_net():
-    flow = Flow(BBM, 1, pace=SGD)
-    vote = flow.score([0.4, 0.8])
-    said, offset = flow.said[0, 0], flow.nets.outer[0, 0, -1]
-    flow.learn(True)
-    assert vote == np.sign(said)
-    assert flow.nets.outer[0, 0, -1] - offset == pytest.approx(SGD.rate / (1 + np.exp(said)))
+    booster = Booster(BBM, 1, step_size=SGD)
+    vote = booster.score([0.4, 0.8])
+    output, offset = booster.output[0, 0], booster.nets.outer[0, 0, -1]
+    booster.learn(True)
+    assert vote == np.sign(output)
+    assert booster.nets.outer[0, 0, -1] - offset == pytest.approx(SGD.rate / (1 + np.exp(output)))
 
 
 def test_the_first_net_of_a_majority_learns_every_row_in_full():
-    flow = Flow(BBM, 500, edge=0.2, pace=SGD)
-    flow.score([0.4, 0.8])
-    said, offset = flow.said[0, 0], flow.nets.outer[0, 0, -1]
-    flow.learn(False)
-    assert flow.nets.outer[0, 0, -1] - offset == pytest.approx(-SGD.rate / (1 + np.exp(-said)))
+    booster = Booster(BBM, 500, edge=0.2, step_size=SGD)
+    booster.score([0.4, 0.8])
+    output, offset = booster.output[0, 0], booster.nets.outer[0, 0, -1]
+    booster.learn(False)
+    assert booster.nets.outer[0, 0, -1] - offset == pytest.approx(-SGD.rate / (1 + np.exp(-output)))
 
 
 def test_a_row_whose_majority_is_settled_is_not_learned():
-    flow = Flow(BBM, 5, pace=Pace(0.1, True, 0.9))
-    flow.score([0.4, 0.8])
-    flow.nets.outer_sum[:] = 1.0
-    flow.said[:] = 1.0
-    before = flow.nets.outer.copy()
-    flow.learn(True)
-    for moved in (flow.nets.outer != before, flow.nets.outer_sum != 1.0):
+    booster = Booster(BBM, 5, step_size=StepSize(0.1, True, 0.9))
+    booster.score([0.4, 0.8])
+    booster.nets.outer_sum[:] = 1.0
+    booster.output[:] = 1.0
+    before = booster.nets.outer.copy()
+    booster.learn(True)
+    for moved in (booster.nets.outer != before, booster.nets.outer_sum != 1.0):
         np.testing.assert_array_equal(moved.any(axis=(1, 2)), [True, True, True, False, False])
 
 
 def test_ol_scores_by_the_partial_sum_without_mistakes():
     votes = Votes(np.array([1.0, 2.0, -0.5]), np.array([-1000.0, 0.0, -1000.0]), np.ones(1))
-    said = np.array([[0.3], [-0.1], [4.0]])
-    assert linear_score(ADABOOST, said, votes, 1.0) == pytest.approx(-1.0)
-    assert linear_score(ADABOOST_W, said, votes, 1.0) == pytest.approx(-1.5)
+    output = np.array([[0.3], [-0.1], [4.0]])
+    assert linear_score(ADABOOST, output, votes, 1.0) == pytest.approx(-1.0)
+    assert linear_score(ADABOOST_W, output, votes, 1.0) == pytest.approx(-1.5)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rarefind.streams._nets import HARDEST_PULL, Nets, Pace, listen, move, teach
+from rarefind.streams._nets import LARGEST_GRADIENT, Nets, StepSize, backward, forward, step_weight
 
 # Nets, units, columns and outputs; the larger ones fill the registers of a machine.
 shapes = st.one_of(
@@ -26,21 +26,21 @@ def naive_hidden(nets, x):
     return np.tanh(nets.inner @ x)
 
 
-def naive_said(nets, x):
+def naive_output(nets, x):
     units = naive_hidden(nets, x)
     return np.array(
         [outer[:, :-1] @ h + outer[:, -1] for outer, h in zip(nets.outer, units, strict=True)]
     )
 
 
-def copied(nets):
+def copy_arrays(nets):
     return Nets(*(array.copy() for array in nets))
 
 
-def taught(nets, t, x, pull, pace):
+def after_step(nets, t, x, gradient, step_size):
     """The nets after net ``t`` has learned."""
-    after = copied(nets)
-    teach(t, x, naive_hidden(nets, x), pull, *after, pace)
+    after = copy_arrays(nets)
+    backward(t, x, naive_hidden(nets, x), gradient, *after, step_size)
     return after
 
 
@@ -73,24 +73,24 @@ def test_nets_are_drawn_in_shape_and_differ(seed, shape):
         assert array.flags.writeable
 
 
-def test_what_units_take_in_and_nets_say_is_of_size_1():
+def test_inputs_of_units_and_outputs_of_nets_have_variance_1():
     rng = np.random.default_rng(0)
     nets = Nets.draw(rng, 2000, 3, 20, 2)
     x = rng.choice([-1.0, 1.0], 21)
     assert (nets.inner @ x).std() == pytest.approx(1, rel=0.05)
-    said = np.einsum("tjk,tk->tj", nets.outer[:, :, :-1], rng.choice([-1.0, 1.0], (2000, 3)))
-    assert said.std() == pytest.approx(1, rel=0.05)
+    output = np.einsum("tjk,tk->tj", nets.outer[:, :, :-1], rng.choice([-1.0, 1.0], (2000, 3)))
+    assert output.std() == pytest.approx(1, rel=0.05)
 
 
 @given(seeds, shapes)
-def test_nets_say_what_two_layers_say(seed, shape):
+def test_outputs_are_those_of_two_layers(seed, shape):
     n, hidden, _, outputs = shape
     _, nets, x = draw(seed, shape)
-    before = copied(nets)
-    units, said = np.full((n, hidden), np.nan), np.full((n, outputs), np.nan)
-    listen(x, nets.inner, nets.outer, units, said)
+    before = copy_arrays(nets)
+    units, output = np.full((n, hidden), np.nan), np.full((n, outputs), np.nan)
+    forward(x, nets.inner, nets.outer, units, output)
     np.testing.assert_allclose(units, naive_hidden(nets, x), rtol=1e-12, atol=1e-13)
-    np.testing.assert_allclose(said, naive_said(nets, x), rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(output, naive_output(nets, x), rtol=1e-12, atol=1e-13)
     for now, then in zip(nets, before, strict=True):
         np.testing.assert_array_equal(now, then)
 
@@ -99,11 +99,11 @@ def test_nets_say_what_two_layers_say(seed, shape):
 def test_a_constant_step_goes_along_the_gradient(seed, shape, rate):
     rng, nets, x = draw(seed, shape)
     t = int(rng.integers(shape[0]))
-    pull = rng.normal(size=shape[3])
-    after = taught(nets, t, x, pull, Pace(rate, False, 0.5))
+    gradient = rng.normal(size=shape[3])
+    after = after_step(nets, t, x, gradient, StepSize(rate, False, 0.5))
 
     def loss():
-        return -pull @ naive_said(nets, x)[t]
+        return -gradient @ naive_output(nets, x)[t]
 
     inner, outer = slopes(loss, nets.inner), slopes(loss, nets.outer)
     # Nets other than t are in these, too: they stay.
@@ -113,52 +113,52 @@ def test_a_constant_step_goes_along_the_gradient(seed, shape, rate):
     np.testing.assert_array_equal(after.outer_sum, nets.outer_sum)
 
 
-def naive_step(weights, sums, g, pace):
-    sums = pace.keep * sums + g**2
-    return weights + pace.rate * g / np.sqrt(sums + 1e-8), sums
+def naive_step(weights, sums, g, step_size):
+    sums = step_size.keep * sums + g**2
+    return weights + step_size.rate * g / np.sqrt(sums + 1e-8), sums
 
 
 @given(seeds, shapes, st.sampled_from([1.0, 0.9, 0.0]), st.sampled_from([1e-6, 1.0, 8.0]))
 def test_adaptive_steps_are_over_the_root_of_the_squares_so_far(seed, shape, keep, size):
     rng, nets, x = draw(seed, shape)
-    t, pace = int(rng.integers(shape[0])), Pace(0.3, True, keep)
-    ours, (inner, outer, inner_sum, outer_sum) = nets, copied(nets)
+    t, step_size = int(rng.integers(shape[0])), StepSize(0.3, True, keep)
+    ours, (inner, outer, inner_sum, outer_sum) = nets, copy_arrays(nets)
     for _ in range(4):
-        pull = np.clip(size * rng.normal(size=shape[3]), -HARDEST_PULL, HARDEST_PULL)
-        ours = taught(ours, t, x, pull, pace)
+        gradient = np.clip(size * rng.normal(size=shape[3]), -LARGEST_GRADIENT, LARGEST_GRADIENT)
+        ours = after_step(ours, t, x, gradient, step_size)
         units = np.tanh(inner[t] @ x)
-        back = np.outer((pull @ outer[t, :, :-1]) * (1 - units**2), x)
-        ahead = np.outer(pull, np.append(units, 1.0))
-        inner[t], inner_sum[t] = naive_step(inner[t], inner_sum[t], back, pace)
-        outer[t], outer_sum[t] = naive_step(outer[t], outer_sum[t], ahead, pace)
+        back = np.outer((gradient @ outer[t, :, :-1]) * (1 - units**2), x)
+        ahead = np.outer(gradient, np.append(units, 1.0))
+        inner[t], inner_sum[t] = naive_step(inner[t], inner_sum[t], back, step_size)
+        outer[t], outer_sum[t] = naive_step(outer[t], outer_sum[t], ahead, step_size)
         for now, then in zip(ours, (inner, outer, inner_sum, outer_sum), strict=True):
             np.testing.assert_allclose(now, then, rtol=1e-9, atol=1e-10)
 
 
 @given(st.floats(-1e300, 1e300), st.floats(0, 100), st.sampled_from([1.0, 0.9]), st.booleans())
-def test_one_weight_moves_alone_and_not_too_hard(pull, before, keep, adaptive):
-    pace = Pace(0.3, adaptive, keep)
+def test_one_weight_moves_alone_along_its_clipped_gradient(gradient, before, keep, adaptive):
+    step_size = StepSize(0.3, adaptive, keep)
     weights, sums = np.arange(3.0), np.full(3, before)
-    move(weights, sums, 1, pull, pace)
-    held = np.clip(pull, -HARDEST_PULL, HARDEST_PULL)
+    step_weight(weights, sums, 1, gradient, step_size)
+    held = np.clip(gradient, -LARGEST_GRADIENT, LARGEST_GRADIENT)
     moved, grown = 1 + 0.3 * held, before
     if adaptive:
-        moved, grown = naive_step(1.0, before, held, pace)
+        moved, grown = naive_step(1.0, before, held, step_size)
     np.testing.assert_allclose(weights, [0, moved, 2], rtol=1e-12)
     np.testing.assert_allclose(sums, [before, grown, before], rtol=1e-14)
 
 
-@pytest.mark.parametrize("pace", [Pace(0.1, False, 1.0), Pace(0.1, True, 0.99)])
-def test_a_net_learns_what_one_hidden_layer_can(pace):
-    """Whether a row is off the middle in either column: no straight line says this."""
+@pytest.mark.parametrize("step_size", [StepSize(0.1, False, 1.0), StepSize(0.1, True, 0.99)])
+def test_a_net_learns_what_one_hidden_layer_can(step_size):
+    """Whether a row is off the middle in either column: no straight line separates these."""
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.uniform(-2, 2, (20_000, 2)), np.ones(20_000)])
     Y = (np.abs(X[:, :2]) > 1).astype(float)
     nets = Nets.draw(rng, 1, 12, 2, 2)
-    units, said = np.empty((1, 12)), np.empty((1, 2))
+    units, output = np.empty((1, 12)), np.empty((1, 2))
     wrong = np.empty(len(X))
     for i, (x, y) in enumerate(zip(X, Y, strict=True)):
-        listen(x, nets.inner, nets.outer, units, said)
-        wrong[i] = ((y - said[0]) ** 2).mean()
-        teach(0, x, units, y - said[0], *nets, pace)
+        forward(x, nets.inner, nets.outer, units, output)
+        wrong[i] = ((y - output[0]) ** 2).mean()
+        backward(0, x, units, y - output[0], *nets, step_size)
     assert wrong[-2000:].mean() < 0.08 < 0.2 < wrong[:100].mean()

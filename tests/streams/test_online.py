@@ -1,4 +1,4 @@
-"""Flows as users have them: rows in order, labels that come late, stops and resumptions."""
+"""Streams as users have them: rows in order, labels that come late, stops and resumptions."""
 
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 import rarefind
 from rarefind.metrics import average_precision
 from rarefind.streams import ONLBClassifier, OnlineBoostingClassifier
-from rarefind.streams._stream import flow as flow_kernel
+from rarefind.streams._loop import process_rows
 
 N, D = 400, 3
 RNG = np.random.default_rng(0)
@@ -28,7 +28,7 @@ def small(**params):
     return ONLBClassifier(n_estimators=4, n_representations=4, random_state=0, **params)
 
 
-FLOWS = [
+STREAMS = [
     small(),
     small(positive_memory=7, replay=0.5, half_life=50.0),
     small(positive_memory=0),
@@ -38,15 +38,15 @@ FLOWS = [
     OnlineBoostingClassifier(n_estimators=4, random_state=0),
     OnlineBoostingClassifier(method="bbm", n_estimators=4, random_state=0),
 ]
-flows = pytest.mark.parametrize("flow", FLOWS, ids=[str(i) for i in range(len(FLOWS))])
+every_stream = pytest.mark.parametrize("stream", STREAMS, ids=[str(i) for i in range(len(STREAMS))])
 
 
-def fresh(flow):
-    return type(flow)(**flow.get_params())
+def fresh(stream):
+    return type(stream)(**stream.get_params())
 
 
 def assert_same(one, other):
-    """Two flows know the same, to the last bit."""
+    """Two streams know the same, to the last bit."""
     for a, b in zip(arrays(one._state), arrays(other._state), strict=True):
         np.testing.assert_array_equal(a, b)
     np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
@@ -60,12 +60,12 @@ def arrays(tree):
     return [tree]
 
 
-@flows
+@every_stream
 @settings(max_examples=5, deadline=None)
 @given(cuts=st.lists(st.integers(0, N), max_size=4))
-def test_rows_in_any_batches_come_to_the_same(flow, cuts):
-    whole = fresh(flow).partial_fit(X, Y, classes=CLASSES)
-    parted = fresh(flow)
+def test_rows_in_any_batches_come_to_the_same(stream, cuts):
+    whole = fresh(stream).partial_fit(X, Y, classes=CLASSES)
+    parted = fresh(stream)
     ends = [0, *sorted(cuts), N]
     for start, end in pairwise(ends):
         if end > start:
@@ -73,9 +73,9 @@ def test_rows_in_any_batches_come_to_the_same(flow, cuts):
     assert_same(whole, parted)
 
 
-@flows
-def test_scores_of_learning_are_those_asked_for_before_it(flow):
-    naive, whole = fresh(flow), fresh(flow)
+@every_stream
+def test_scores_of_learning_are_those_asked_for_before_it(stream):
+    naive, whole = fresh(stream), fresh(stream)
     naive.partial_fit(X[:1], Y[:1], classes=CLASSES)
     asked = []
     for i in range(1, N):
@@ -85,23 +85,23 @@ def test_scores_of_learning_are_those_asked_for_before_it(flow):
     np.testing.assert_array_equal(whole.learn(X[1:], Y[1:]), asked)
 
 
-@flows
-def test_labels_that_do_not_wait_are_plain_learning(flow):
-    plain = fresh(flow).partial_fit(X, Y, classes=CLASSES)
-    delayed = fresh(flow)
+@every_stream
+def test_labels_that_do_not_wait_are_plain_learning(stream):
+    plain = fresh(stream).partial_fit(X, Y, classes=CLASSES)
+    delayed = fresh(stream)
     for i in range(N):
         delayed.observe(i, X[i : i + 1], classes=CLASSES)
         assert delayed.learn_delayed(i, Y[i]).all()
     assert_same(plain, delayed)
 
 
-@flows
-def test_a_flow_that_is_saved_goes_on_as_if_it_had_not_been(flow, tmp_path):
-    model = fresh(flow).partial_fit(X[:150], Y[:150], classes=CLASSES)
+@every_stream
+def test_a_stream_that_is_saved_goes_on_as_if_it_had_not_been(stream, tmp_path):
+    model = fresh(stream).partial_fit(X[:150], Y[:150], classes=CLASSES)
     ids = [f"payment {i}" for i in range(150, 250)]
     model.observe(ids, X[150:250])
     model.learn_delayed(ids[:60], Y[150:210])
-    path = tmp_path / "flow.rarefind"
+    path = tmp_path / "stream.rarefind"
     rarefind.save(model, path)
     loaded = rarefind.load(path)
     for one in (model, loaded):
@@ -111,7 +111,7 @@ def test_a_flow_that_is_saved_goes_on_as_if_it_had_not_been(flow, tmp_path):
     assert_same(model, loaded)
 
 
-def test_a_late_label_is_judged_by_the_score_of_its_arrival():
+def test_a_late_label_is_validated_by_the_score_of_its_arrival():
     model = small(half_life=60.0)
     model.partial_fit(X[:50], Y[:50], classes=CLASSES)
     early = small(half_life=60.0)
@@ -153,11 +153,11 @@ def test_progress_counts_decisions_as_they_were_made():
     assert progress.error == pytest.approx(np.average(alert != positive, weights=fading))
 
 
-def test_a_late_row_is_judged_by_the_decision_of_its_arrival():
+def test_a_late_row_is_validated_by_the_decision_of_its_arrival():
     model = small(threshold=-100.0).partial_fit(X[:50], Y[:50], classes=CLASSES)
     model.observe(range(50), X[50:100])
     model.set_params(threshold=100.0)
-    model._settle()
+    model._recalibrate()
     model.learn_delayed(range(50), Y[50:100])
     assert model.progress_.alerts == pytest.approx(1.0)
     model.partial_fit(X[100:200], Y[100:200])
@@ -183,19 +183,19 @@ def test_no_news_can_be_good_news():
     model.partial_fit(X[:50], Y[:50], classes=CLASSES)
     model.observe(range(150), X[50:200])
     assert model.progress_.n_rows == 100
-    told = small(max_waiting=150).partial_fit(X[:50], Y[:50], classes=CLASSES)
-    told.observe(range(150), X[50:200])
-    told.learn_delayed(range(50), np.zeros(50))
+    labelled = small(max_waiting=150).partial_fit(X[:50], Y[:50], classes=CLASSES)
+    labelled.observe(range(150), X[50:200])
+    labelled.learn_delayed(range(50), np.zeros(50))
     assert model.n_forgotten_ == 0
-    np.testing.assert_array_equal(model.priority(X), told.priority(X))
+    np.testing.assert_array_equal(model.priority(X), labelled.priority(X))
 
 
-def test_the_file_does_not_grow_with_the_flow(tmp_path):
+def test_the_file_does_not_grow_with_the_stream(tmp_path):
     model = small(positive_memory=5).partial_fit(X, Y, classes=CLASSES)
     sizes = []
     for _ in range(2):
-        rarefind.save(model, tmp_path / "flow")
-        sizes.append((tmp_path / "flow").stat().st_size)
+        rarefind.save(model, tmp_path / "stream")
+        sizes.append((tmp_path / "stream").stat().st_size)
         for _ in range(25):
             model.partial_fit(X, Y)
             model.observe(range(N), X)
@@ -203,16 +203,16 @@ def test_the_file_does_not_grow_with_the_flow(tmp_path):
     assert sizes[1] < sizes[0] + 100  # a number may have a digit more
 
 
-def test_a_table_of_one_epoch_is_a_flow():
+def test_a_table_of_one_epoch_is_a_stream():
     table = small(epochs=1, pos_label=1).fit(X, Y)
-    flow = small(pos_label=1).partial_fit(X, Y, classes=CLASSES)
-    np.testing.assert_array_equal(table.priority(X), flow.priority(X))
+    stream = small(pos_label=1).partial_fit(X, Y, classes=CLASSES)
+    np.testing.assert_array_equal(table.priority(X), stream.priority(X))
     table.partial_fit(X, Y)
-    flow.partial_fit(X, Y)
-    np.testing.assert_array_equal(table.priority(X), flow.priority(X))
+    stream.partial_fit(X, Y)
+    np.testing.assert_array_equal(table.priority(X), stream.priority(X))
 
 
-def test_a_table_gone_over_often_is_judged_by_rows_held_out():
+def test_a_table_of_many_epochs_is_validated_on_held_out_rows():
     rows, noise = X[:100], np.random.default_rng(1).random(100) < 0.3
     model = ONLBClassifier(hidden=20, epochs=60, random_state=0).fit(rows, noise)
     assert average_precision(noise, model.priority(rows)) > 0.6  # learned by heart
@@ -225,18 +225,18 @@ def test_more_epochs_fit_better_on_a_small_table():
     assert often.progress_.average_precision > once.progress_.average_precision
 
 
-def test_a_flow_may_never_fade():
+def test_a_stream_may_never_fade():
     model = small(half_life=1e300).partial_fit(X, Y, classes=CLASSES)
     assert 0 < model.progress_.average_precision <= 1
 
 
-def test_scores_of_waiting_rows_that_are_no_numbers_are_refused(tmp_path):
+def test_waiting_rows_with_scores_that_are_not_finite_are_refused(tmp_path):
     model = small().partial_fit(X, Y, classes=CLASSES)
     model.observe(["a", "b"], X[:2])
     model._waiting._scores[:] = np.nan
-    rarefind.save(model, tmp_path / "flow")
-    with pytest.raises(ValueError, match="rows that wait are not rows of this model"):
-        rarefind.load(tmp_path / "flow")
+    rarefind.save(model, tmp_path / "stream")
+    with pytest.raises(ValueError, match="waiting rows are not rows of this model"):
+        rarefind.load(tmp_path / "stream")
 
 
 @pytest.mark.parametrize("policy", ["relearn", "restart"])
@@ -257,10 +257,10 @@ def test_drift_raises_an_alarm_and_the_policy_acts(policy):
 
 def test_classes_of_any_name_and_order():
     names = np.array(["fraud", "genuine"])[1 - Y]  # the positive one comes first
-    flow = small(pos_label="fraud").partial_fit(X, names, classes=["fraud", "genuine"])
+    stream = small(pos_label="fraud").partial_fit(X, names, classes=["fraud", "genuine"])
     plain = small().partial_fit(X, Y, classes=CLASSES)
-    np.testing.assert_array_equal(flow.priority(X), plain.priority(X))
-    np.testing.assert_array_equal(flow.predict_proba(X)[:, 0], plain.predict_proba(X)[:, 1])
+    np.testing.assert_array_equal(stream.priority(X), plain.priority(X))
+    np.testing.assert_array_equal(stream.predict_proba(X)[:, 0], plain.predict_proba(X)[:, 1])
     assert small().partial_fit(X, names, classes=["genuine", "fraud"]).pos_label_ == "genuine"
 
 
@@ -322,12 +322,12 @@ def test_wild_rows_leave_finite_scores(steps, standardize, tmp_path):
     model.partial_fit(wild, labels, CLASSES, sample_weight=10.0 ** rng.integers(-6, 6, 300))
     assert np.isfinite(model.priority(wild)).all()
     assert np.isfinite(model.predict_proba(wild)).all()
-    rarefind.save(model, tmp_path / "flow")
-    loaded = rarefind.load(tmp_path / "flow")
+    rarefind.save(model, tmp_path / "stream")
+    loaded = rarefind.load(tmp_path / "stream")
     np.testing.assert_array_equal(loaded.priority(wild), model.priority(wild))
 
 
-def test_a_flow_of_negatives_only_waits_for_its_first_positive():
+def test_a_stream_of_negatives_only_waits_for_its_first_positive():
     model = small().partial_fit(X, np.zeros(N), classes=CLASSES)
     assert model.threshold_ == 0.0
     assert not model.predict(X).any()
@@ -339,16 +339,16 @@ def test_a_flow_of_negatives_only_waits_for_its_first_positive():
 @pytest.mark.parametrize(
     ("work", "message"),
     [
-        (lambda m: m.partial_fit(X, Y), "The first rows of a flow need classes"),
+        (lambda m: m.partial_fit(X, Y), "The first rows of a stream need classes"),
         (lambda m: m.partial_fit(X, Y, classes=[1]), "two classes or more"),
-        (lambda m: m.observe(1, X[:1]), "The first rows of a flow need classes"),
+        (lambda m: m.observe(1, X[:1]), "The first rows of a stream need classes"),
         (
             lambda m: m.partial_fit(X, Y, classes=CLASSES).partial_fit(X, Y + 1),
-            "label 2 is none of the classes",
+            "label 2 is not one of the classes",
         ),
         (
             lambda m: m.partial_fit(X, Y, classes=CLASSES).partial_fit(X, Y, classes=[0, 2]),
-            "not those of the first call",
+            "classes differ from those of the first call",
         ),
         (
             lambda m: m.partial_fit(X, Y, classes=CLASSES).learn(X, Y[:3]),
@@ -364,11 +364,11 @@ def test_a_flow_of_negatives_only_waits_for_its_first_positive():
         ),
         (
             lambda m: m.partial_fit(X, Y, classes=CLASSES).observe([1.5], X[:1]),
-            "1.5 is no identifier",
+            "1.5 is not an identifier",
         ),
         (
             lambda m: m.partial_fit(X, Y, classes=CLASSES).set_params(hidden=3).learn(X, Y),
-            "hidden was 2 when this flow began and is 3 now",
+            "hidden was 2 when this stream began and is 3 now",
         ),
         (
             lambda m: m.partial_fit(X, Y, classes=CLASSES).set_params(delta=-1).learn(X, Y),
@@ -380,7 +380,7 @@ def test_a_flow_of_negatives_only_waits_for_its_first_positive():
         ),
         (
             lambda m: m.partial_fit(X, Y, CLASSES, sample_weight=np.full(N, np.nan)),
-            "no number",
+            "not a number",
         ),
         (
             lambda m: small(overflow="negative").partial_fit(X, Y, classes=[0, 1, 2]),
@@ -414,10 +414,10 @@ def test_a_mistake_changes_nothing():
     model.observe([1, 2], X[:2])
     before = model.priority(X)
     for bad, message in (
-        (lambda: model.observe([3, 2], X[:2]), "2 waits for its label already"),
-        (lambda: model.learn_delayed([1, 2], [0, 5]), "label 5 is none"),
+        (lambda: model.observe([3, 2], X[:2]), "2 is already waiting"),
+        (lambda: model.learn_delayed([1, 2], [0, 5]), "label 5 is not one"),
         (lambda: model.learn_delayed([1, 2], [0, 1], [1.0, -1.0]), "below 0"),
-        (lambda: model.partial_fit(X, np.where(np.arange(N) < 399, Y, 9)), "label 9 is none"),
+        (lambda: model.partial_fit(X, np.where(np.arange(N) < 399, Y, 9)), "label 9 is not one"),
     ):
         with pytest.raises(ValueError, match=message):
             bad()
@@ -429,7 +429,7 @@ def test_a_mistake_changes_nothing():
 def test_a_parameter_that_does_not_fit_loses_no_row():
     model = small().partial_fit(X[:100], Y[:100], classes=CLASSES)
     model.observe(range(100), X[100:200])
-    for wrong in ({"class_weight": {"x": 1.0}}, {"metric": "luck"}, {"n_estimators": 7}):
+    for wrong in ({"class_weight": {"x": 1.0}}, {"metric": "unknown"}, {"n_estimators": 7}):
         old = {name: model.get_params()[name] for name in wrong}
         model.set_params(**wrong)
         with pytest.raises(ValueError, match=r"class_weight|metric|n_estimators"):
@@ -439,7 +439,7 @@ def test_a_parameter_that_does_not_fit_loses_no_row():
     assert model.learn_delayed(range(100), Y[100:200]).all()
 
 
-def test_a_fit_that_fails_leaves_the_flow_as_it_was():
+def test_a_fit_that_fails_leaves_the_stream_as_it_was():
     model = small().partial_fit(X, Y, classes=CLASSES)
     before = model.priority(X)
     wide = np.zeros((N, 50))
@@ -457,7 +457,7 @@ def test_a_first_call_that_fails_begins_nothing():
         lambda: model.partial_fit(X, Y + 1, classes=CLASSES),
         lambda: model.observe([1], X[:2], classes=CLASSES),
     ):
-        with pytest.raises(ValueError, match=r"none of the classes|identifiers"):
+        with pytest.raises(ValueError, match=r"not one of the classes|identifiers"):
             bad()
     model.partial_fit(X, Y + 1, classes=[1, 2])
     assert model.pos_label_ == 2
@@ -466,7 +466,7 @@ def test_a_first_call_that_fails_begins_nothing():
 def test_scoring_asks_for_no_parameter_of_learning():
     model = small().partial_fit(X, Y, classes=CLASSES)
     before = model.priority(X)
-    model.set_params(half_life=0, class_weight={"x": 1}, on_drift="luck")
+    model.set_params(half_life=0, class_weight={"x": 1}, on_drift="unknown")
     np.testing.assert_array_equal(model.priority(X), before)
 
 
@@ -496,7 +496,7 @@ def test_identifiers_of_all_sorts():
     "params", [{}, {"class_weight": "balanced"}, {"positive_memory": 500}, {"target": "residual"}]
 )
 @pytest.mark.parametrize("weight", [1.0, 10.0])
-def test_a_flow_that_does_not_change_goes_on_well(params, weight):
+def test_a_stream_that_does_not_change_goes_on_well(params, weight):
     """Rare rows must not be held back where the many others are not."""
     rng = np.random.default_rng(0)
     labels = rng.random(60_000) < 0.01
@@ -504,11 +504,11 @@ def test_a_flow_that_does_not_change_goes_on_well(params, weight):
     rows[labels, :2] += [2.0, -1.4]
     model = ONLBClassifier(random_state=0, half_life=5000.0, **params)
     model.partial_fit(rows, labels, [False, True], np.full(60_000, weight))
-    assert model.progress_.average_precision > 0.25  # of about 0.4; all gates shut, it is 0.02
+    assert model.progress_.average_precision > 0.25  # of about 0.4; all gates closed, it is 0.02
     assert not (model.alarms_ > 10_000).any()
 
 
-def test_holes_stand_at_the_mean_also_without_scaling():
+def test_missing_values_are_at_the_mean_also_without_scaling():
     model = small(standardize=False).partial_fit(X[:, :1] + 3, Y, classes=CLASSES)
     mean = np.nanmean(X[:, :1] + 3)
     assert model.priority([[np.nan]])[0] == pytest.approx(model.priority([[mean]])[0], rel=1e-6)
@@ -526,11 +526,11 @@ def test_reading_while_another_thread_learns():
 
 def test_rows_that_cannot_be_written_to_need_no_kernel_of_their_own():
     model = small().partial_fit(X, Y, classes=CLASSES)
-    before, compiled = model.priority(X), len(flow_kernel.signatures)
+    before, compiled = model.priority(X), len(process_rows.signatures)
     locked = X.copy()
     locked.flags.writeable = False
     np.testing.assert_array_equal(model.priority(locked), before)
-    assert len(flow_kernel.signatures) == compiled
+    assert len(process_rows.signatures) == compiled
 
 
 def test_what_was_not_begun_says_so():
@@ -559,47 +559,47 @@ def exchanged(node, path, change):
         ("nets.outer", lambda a: np.zeros((4, 3, 3))),
         ("nets.inner_sum", lambda a: a[:1]),
         ("nets.outer_sum", lambda a: a.astype(np.float32)),
-        ("spaces.drawn", lambda a: a * np.nan),
-        ("spaces.joined", lambda a: a[:, :, :1].copy()),
+        ("spaces.net_weights", lambda a: a * np.nan),
+        ("spaces.space_weights", lambda a: a[:, :, :1].copy()),
         ("votes.weight", lambda a: a[:2]),
         ("mean", lambda a: a[:1]),
         ("share", lambda a: np.ones(3)),
         ("memory.rows", lambda a: np.zeros((5, 1))),
         ("memory.count", lambda a: a - 1000),
-        ("chance", lambda a: a.astype(float)),
-        ("watch.bins", lambda a: a[:, :10]),
-        ("watch.decided", lambda a: a[:1]),
-        ("watch.count", lambda a: a - 10_000),
-        ("watch.alarms", lambda a: a[:3]),
-        ("watch.window.used", lambda a: a + 7),
-        ("watch.window.count", lambda a: a + 1),
-        ("watch.window.total", lambda a: a[:2]),
+        ("generator", lambda a: a.astype(float)),
+        ("validation.bins", lambda a: a[:, :10]),
+        ("validation.decisions", lambda a: a[:1]),
+        ("validation.count", lambda a: a - 10_000),
+        ("validation.alarms", lambda a: a[:3]),
+        ("validation.window.used", lambda a: a + 7),
+        ("validation.window.count", lambda a: a + 1),
+        ("validation.window.total", lambda a: a[:2]),
     ],
 )
 def test_arrays_that_kernels_cannot_trust_are_refused(path, change, tmp_path):
     model = small(positive_memory=5).partial_fit(X, Y, classes=CLASSES)
     model._state = exchanged(model._state, path, change)
-    rarefind.save(model, tmp_path / "flow")
+    rarefind.save(model, tmp_path / "stream")
     with pytest.raises(ValueError, match="does not hold a whole model"):
-        rarefind.load(tmp_path / "flow")
+        rarefind.load(tmp_path / "stream")
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("_next_settling", 0),
-        ("_next_settling", 1e9),
+        ("_next_calibration", 0),
+        ("_next_calibration", 1e9),
         ("classes_", np.array([0, 1, 2])),
         ("classes_", np.array([0])),
         ("n_features_in_", 2),
         ("_fresh", (1, 2, 3)),
-        ("_begun", {}),
+        ("_fixed_values", {}),
         ("_waiting", None),
     ],
 )
 def test_other_parts_that_cannot_be_are_refused(name, value, tmp_path):
     model = small().partial_fit(X, Y, classes=CLASSES)
     setattr(model, name, value)
-    rarefind.save(model, tmp_path / "flow")
+    rarefind.save(model, tmp_path / "stream")
     with pytest.raises(ValueError, match="does not hold a whole model"):
-        rarefind.load(tmp_path / "flow")
+        rarefind.load(tmp_path / "stream")

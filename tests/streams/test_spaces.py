@@ -5,18 +5,18 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rarefind.streams._nets import HARDEST_PULL, Nets, Pace, listen, teach
+from rarefind.streams._nets import LARGEST_GRADIENT, Nets, StepSize, backward, forward
 from rarefind.streams._spaces import (
     LOSS,
     RESIDUAL,
     SLOPE,
-    Spaces,
+    LatentSpaces,
     add_spaces,
-    chances,
     learn_spaces,
+    probabilities,
 )
 
-AIMS = pytest.mark.parametrize("aim", [RESIDUAL, SLOPE, LOSS])
+TARGETS = pytest.mark.parametrize("target", [RESIDUAL, SLOPE, LOSS])
 # One score is the logistic loss of two classes, more are the softmax.
 SCORES = pytest.mark.parametrize("classes", [1, 3])
 UNITS, COLUMNS = 2, 3
@@ -30,58 +30,60 @@ class Row(NamedTuple):
     """A row, and what is known before it is learned."""
 
     x: np.ndarray
-    target: np.ndarray
+    label: np.ndarray
     weight: float
     start: np.ndarray
     nets: Nets
-    spaces: Spaces
+    spaces: LatentSpaces
 
-    def listen(self):
-        n, classes, _ = self.spaces.drawn.shape
-        hidden, said = np.empty((n, UNITS)), np.empty((n, classes))
-        listen(self.x, self.nets.inner, self.nets.outer, hidden, said)
-        return hidden, said
+    def forward(self):
+        n, classes, _ = self.spaces.net_weights.shape
+        hidden, output = np.empty((n, UNITS)), np.empty((n, classes))
+        forward(self.x, self.nets.inner, self.nets.outer, hidden, output)
+        return hidden, output
 
-    def learned(self, aim, pace, mixing):
+    def learned(self, target, step_size, mixing):
         """Nets and spaces after the row; those before it stay."""
-        nets, spaces = copied(self.nets), copied(self.spaces)
-        given = self.x, self.target, self.weight, self.start, *self.listen(), nets, spaces
-        learn_spaces(*given, aim, pace, mixing)
+        nets, spaces = copy_arrays(self.nets), copy_arrays(self.spaces)
+        given = self.x, self.label, self.weight, self.start, *self.forward(), nets, spaces
+        learn_spaces(*given, target, step_size, mixing)
         return nets, spaces
 
 
-def copied(arrays):
+def copy_arrays(arrays):
     return type(arrays)(*(array.copy() for array in arrays))
 
 
 def draw(seed, n, size, classes, weight=1.0):
-    """A row in the midst of a flow: no weight is what it was at the start."""
+    """A row in the midst of a stream: no weight is what it was at the start."""
     rng = np.random.default_rng(seed)
     nets = Nets.draw(rng, n, UNITS, COLUMNS, classes)
     nets.outer[:, :, -1] = 0.3 * rng.normal(size=(n, classes))
-    spaces = Spaces.draw(rng, n, classes, size, 1.0)
-    spaces.joined[:] += 0.3 * rng.normal(size=spaces.joined.shape)
-    target = np.zeros(classes)
-    target[rng.integers(classes)] = 1.0 if classes > 1 else rng.integers(2)
+    spaces = LatentSpaces.draw(rng, n, classes, size, 1.0)
+    spaces.space_weights[:] += 0.3 * rng.normal(size=spaces.space_weights.shape)
+    label = np.zeros(classes)
+    label[rng.integers(classes)] = 1.0 if classes > 1 else rng.integers(2)
     x = np.append(rng.normal(size=COLUMNS), 1.0)
-    return Row(x, target, weight, rng.normal(size=classes), nets, spaces)
+    return Row(x, label, weight, rng.normal(size=classes), nets, spaces)
 
 
-def z_of(said, drawn, t):
+def z_of(output, net_weights, t):
     """z of the first t nets, (classes, P)."""
-    return sum((drawn[k] * said[k][:, None] for k in range(t)), np.zeros(drawn.shape[1:]))
+    return sum(
+        (net_weights[k] * output[k][:, None] for k in range(t)), np.zeros(net_weights.shape[1:])
+    )
 
 
-def score(said, drawn, joined, start, t):
+def score(output, net_weights, space_weights, start, t):
     """F_t = F₀ + Σ_p a_p·relu(Σ_{k≤t} A_kp·h_k) of each class."""
-    return start + (joined[0] * np.maximum(z_of(said, drawn, t), 0)).sum(axis=1)
+    return start + (space_weights[0] * np.maximum(z_of(output, net_weights, t), 0)).sum(axis=1)
 
 
-def loss(scores, target):
-    """Minus the logarithm of the chance of the row's own class."""
+def loss(scores, label):
+    """Minus the logarithm of the probability of the row's own class."""
     if scores.size == 1:
-        return np.logaddexp(0, -scores[0] if target[0] else scores[0])
-    return np.logaddexp.reduce(scores) - scores @ target
+        return np.logaddexp(0, -scores[0] if label[0] else scores[0])
+    return np.logaddexp.reduce(scores) - scores @ label
 
 
 def slopes(function, array, step=1e-6):
@@ -95,8 +97,10 @@ def slopes(function, array, step=1e-6):
     return found
 
 
-def far_from_kinks(said, drawn, least=1e-3):
-    return all(np.abs(z_of(said, drawn, t)).min() > least for t in range(1, len(drawn) + 1))
+def far_from_kinks(output, net_weights, least=1e-3):
+    return all(
+        np.abs(z_of(output, net_weights, t)).min() > least for t in range(1, len(net_weights) + 1)
+    )
 
 
 def close(found, expected):
@@ -107,90 +111,94 @@ def close(found, expected):
 @given(seeds, numbers_of_nets, sizes)
 def test_scores_are_those_of_the_definition(classes, seed, n, size):
     row = draw(seed, n, size, classes)
-    _, said = row.listen()
-    found, shown = row.start.copy(), np.full((classes, size), np.nan)
-    add_spaces(said, row.spaces.drawn, row.spaces.joined, shown, found)
-    expected = score(said, row.spaces.drawn, row.spaces.joined, row.start, n)
+    _, output = row.forward()
+    found, contributions = row.start.copy(), np.full((classes, size), np.nan)
+    add_spaces(output, row.spaces.net_weights, row.spaces.space_weights, contributions, found)
+    expected = score(output, row.spaces.net_weights, row.spaces.space_weights, row.start, n)
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(row.start + shown.sum(axis=1), expected, rtol=1e-12, atol=1e-12)
-    np.testing.assert_array_equal(shown != 0, z_of(said, row.spaces.drawn, n) > 0)
+    np.testing.assert_allclose(
+        row.start + contributions.sum(axis=1), expected, rtol=1e-12, atol=1e-12
+    )
+    np.testing.assert_array_equal(contributions != 0, z_of(output, row.spaces.net_weights, n) > 0)
 
 
-@AIMS
+@TARGETS
 @SCORES
 @given(seeds, numbers_of_nets, sizes, st.sampled_from([0.3, 1.0, 1.5]))
-def test_spaces_descend_the_losses_of_partial_sums(aim, classes, seed, n, size, weight):
+def test_spaces_descend_the_losses_of_partial_sums(target, classes, seed, n, size, weight):
     row = draw(seed, n, size, classes, weight)
-    _, said = row.listen()
-    drawn, joined = row.spaces.drawn, row.spaces.joined
-    assume(far_from_kinks(said, drawn))
+    _, output = row.forward()
+    net_weights, space_weights = row.spaces.net_weights, row.spaces.space_weights
+    assume(far_from_kinks(output, net_weights))
     # The steps are long: any that began where another had ended would be seen.
-    _, after = row.learned(aim, Pace(0.5, False, 1.0), Pace(0.5, False, 1.0))
+    _, after = row.learned(target, StepSize(0.5, False, 1.0), StepSize(0.5, False, 1.0))
 
-    def loss_of(drawn, joined, t):
-        return weight * loss(score(said, drawn, joined, row.start, t), row.target)
+    def loss_of(net_weights, space_weights, t):
+        return weight * loss(score(output, net_weights, space_weights, row.start, t), row.label)
 
     for t in range(n):
 
         def of_one_net(weights, t=t):
-            changed = drawn.copy()
+            changed = net_weights.copy()
             changed[t] = weights
-            return loss_of(changed, joined, t + 1)
+            return loss_of(changed, space_weights, t + 1)
 
-        close((after.drawn[t] - drawn[t]) / 0.5, -slopes(of_one_net, drawn[t]))
+        close((after.net_weights[t] - net_weights[t]) / 0.5, -slopes(of_one_net, net_weights[t]))
 
     def mean_loss(weights):
-        return np.mean([loss_of(drawn, weights, t) for t in range(1, n + 1)])
+        return np.mean([loss_of(net_weights, weights, t) for t in range(1, n + 1)])
 
-    close((after.joined - joined) / 0.5, -slopes(mean_loss, joined))
-    np.testing.assert_array_equal(after.drawn_sum, row.spaces.drawn_sum)
-    np.testing.assert_array_equal(after.joined_sum, row.spaces.joined_sum)
+    close((after.space_weights - space_weights) / 0.5, -slopes(mean_loss, space_weights))
+    np.testing.assert_array_equal(after.net_weights_sum, row.spaces.net_weights_sum)
+    np.testing.assert_array_equal(after.space_weights_sum, row.spaces.space_weights_sum)
 
 
-def chance_of(scores):
-    """By finite differences of the loss: its slope is chance - target."""
+def probability_of(scores):
+    """By finite differences of the loss: its slope is probability - label."""
     nothing = np.zeros(scores.size)
     if scores.size > 1:
         nothing[0] = 1.0
     return slopes(lambda s: loss(s, nothing), scores) + nothing
 
 
-def objective(row, aim, t):
-    """What net ``t`` descends, as a function of what it says."""
-    _, said = row.listen()
-    drawn, joined = row.spaces.drawn, row.spaces.joined
-    if aim == LOSS:
+def objective(row, target, t):
+    """What net ``t`` descends, as a function of its output."""
+    _, output = row.forward()
+    net_weights, space_weights = row.spaces.net_weights, row.spaces.space_weights
+    if target == LOSS:
 
         def lost(h):
-            heard = said.copy()
+            heard = output.copy()
             heard[t] = h
-            return row.weight * loss(score(heard, drawn, joined, row.start, t + 1), row.target)
+            return row.weight * loss(
+                score(heard, net_weights, space_weights, row.start, t + 1), row.label
+            )
 
         return lost
-    goal = row.target - chance_of(score(said, drawn, joined, row.start, t))
-    if aim == SLOPE:
+    goal = row.label - probability_of(score(output, net_weights, space_weights, row.start, t))
+    if target == SLOPE:
         # What a unit of the net adds. From both sides, gates at 0 are half open.
         sides = []
         for unit in (1e-7, -1e-7):
-            heard = said.copy()
+            heard = output.copy()
             heard[t] = unit
-            sides.append(score(heard, drawn, joined, row.start, t + 1))
+            sides.append(score(heard, net_weights, space_weights, row.start, t + 1))
         goal = goal * (sides[0] - sides[1]) / 2e-7
     return lambda h: row.weight * ((h - goal) ** 2).sum() / 2
 
 
-@AIMS
+@TARGETS
 @SCORES
 @given(seeds, numbers_of_nets, sizes, st.sampled_from([0.3, 1.0, 1.5]))
-def test_every_net_descends_its_aim(aim, classes, seed, n, size, weight):
+def test_every_net_descends_its_target(target, classes, seed, n, size, weight):
     row = draw(seed, n, size, classes, weight)
-    _, said = row.listen()
-    assume(far_from_kinks(said, row.spaces.drawn))
-    after, _ = row.learned(aim, Pace(0.5, False, 1.0), Pace(0.5, False, 1.0))
+    _, output = row.forward()
+    assume(far_from_kinks(output, row.spaces.net_weights))
+    after, _ = row.learned(target, StepSize(0.5, False, 1.0), StepSize(0.5, False, 1.0))
     for t in range(n):
-        goal = objective(row, aim, t)
+        goal = objective(row, target, t)
         inner, outer = row.nets.inner[t], row.nets.outer[t]
-        assume(np.abs(slopes(goal, said[t])).max() < HARDEST_PULL)
+        assume(np.abs(slopes(goal, output[t])).max() < LARGEST_GRADIENT)
 
         def of_inner(weights, outer=outer, goal=goal):
             return goal(outer @ np.append(np.tanh(weights @ row.x), 1.0))
@@ -202,56 +210,58 @@ def test_every_net_descends_its_aim(aim, classes, seed, n, size, weight):
         close((after.outer[t] - outer) / 0.5, -slopes(of_outer, outer))
 
 
-@AIMS
+@TARGETS
 @SCORES
-def test_a_heavy_row_pulls_no_harder_than_it_may(aim, classes):
+def test_gradients_of_a_heavy_row_are_clipped(target, classes):
     row = draw(0, 3, 4, classes, 1e9)
-    hidden, _ = row.listen()
-    nets, spaces = row.learned(aim, Pace(0.5, False, 1.0), Pace(0.5, False, 1.0))
-    expected = copied(row.nets)
-    pull = np.sign(nets.outer[:, :, -1] - row.nets.outer[:, :, -1])
+    hidden, _ = row.forward()
+    nets, spaces = row.learned(target, StepSize(0.5, False, 1.0), StepSize(0.5, False, 1.0))
+    expected = copy_arrays(row.nets)
+    gradient = np.sign(nets.outer[:, :, -1] - row.nets.outer[:, :, -1])
     for t in range(3):
-        teach(t, row.x, hidden, HARDEST_PULL * pull[t], *expected, Pace(0.5, False, 1.0))
-    assert pull.any()
+        backward(
+            t, row.x, hidden, LARGEST_GRADIENT * gradient[t], *expected, StepSize(0.5, False, 1.0)
+        )
+    assert gradient.any()
     for now, then in zip(nets, expected, strict=True):
         np.testing.assert_allclose(now, then, rtol=1e-12)
     for now, then in zip(spaces, row.spaces, strict=True):
-        assert np.abs(now - then).max() <= 0.5 * HARDEST_PULL + 1e-9
+        assert np.abs(now - then).max() <= 0.5 * LARGEST_GRADIENT + 1e-9
 
 
 @SCORES
 @given(seeds, numbers_of_nets, sizes)
 def test_adaptive_steps_have_the_lengths_of_adagrad(classes, seed, n, size):
-    """Where constant steps of rate 1 tell the pulls."""
+    """Constant steps of rate 1 show the gradients."""
     row = draw(seed, n, size, classes)
     rng = np.random.default_rng(seed)
-    for sums in (row.spaces.drawn_sum, row.spaces.joined_sum):
+    for sums in (row.spaces.net_weights_sum, row.spaces.space_weights_sum):
         sums[:] = rng.random(sums.shape)
-    rate_one, adaptive = Pace(1.0, False, 1.0), Pace(0.2, True, 0.9)
+    rate_one, adaptive = StepSize(1.0, False, 1.0), StepSize(0.2, True, 0.9)
     _, plain = row.learned(LOSS, rate_one, rate_one)
     _, after = row.learned(LOSS, adaptive, adaptive)
-    _, said = row.listen()
-    for which in ("drawn", "joined"):
+    _, output = row.forward()
+    for which in ("net_weights", "space_weights"):
         before, sums = getattr(row.spaces, which), getattr(row.spaces, which + "_sum")
-        pull = getattr(plain, which) - before
-        grown = 0.9 * sums + pull**2
-        if which == "drawn":
-            # A shut gate: the weight is not touched, and its sum does not fade.
-            shut = np.array([z_of(said, before, t + 1) <= 0 for t in range(n)])
-            grown[shut] = sums[shut]
-        moved = before + 0.2 * pull / np.sqrt(grown + 1e-8)
+        gradient = getattr(plain, which) - before
+        grown = 0.9 * sums + gradient**2
+        if which == "net_weights":
+            # A closed gate: the weight is not touched, and its sum does not fade.
+            closed = np.array([z_of(output, before, t + 1) <= 0 for t in range(n)])
+            grown[closed] = sums[closed]
+        moved = before + 0.2 * gradient / np.sqrt(grown + 1e-8)
         np.testing.assert_allclose(getattr(after, which + "_sum"), grown, rtol=1e-9)
         np.testing.assert_allclose(getattr(after, which), moved, rtol=1e-9, atol=1e-10)
 
 
-@AIMS
+@TARGETS
 @SCORES
 @given(seeds)
-def test_a_row_of_no_weight_leaves_all_as_it_was(aim, classes, seed):
+def test_a_row_of_no_weight_leaves_all_as_it_was(target, classes, seed):
     row = draw(seed, 3, 4, classes, 0.0)
     for before, after in zip(
         (row.nets, row.spaces),
-        row.learned(aim, Pace(0.5, False, 1.0), Pace(0.5, False, 1.0)),
+        row.learned(target, StepSize(0.5, False, 1.0), StepSize(0.5, False, 1.0)),
         strict=True,
     ):
         for then, now in zip(before, after, strict=True):
@@ -260,28 +270,30 @@ def test_a_row_of_no_weight_leaves_all_as_it_was(aim, classes, seed):
 
 def begin(rng, n, size, classes, jitter):
     nets = Nets.draw(rng, n, UNITS, COLUMNS, classes)
-    return nets, Spaces.draw(rng, n, classes, size, jitter)
+    return nets, LatentSpaces.draw(rng, n, classes, size, jitter)
 
 
 @given(seeds, numbers_of_nets, st.integers(1, 7), st.integers(1, 3), st.sampled_from([0.0, 0.3]))
 def test_spaces_are_drawn_in_shape(seed, n, size, classes, jitter):
-    spaces = Spaces.draw(np.random.default_rng(seed), n, classes, size, jitter)
-    assert spaces.drawn.shape == spaces.drawn_sum.shape == (n, classes, size)
-    assert spaces.joined.shape == spaces.joined_sum.shape == (1, classes, size)
-    assert not spaces.drawn_sum.any()
-    assert not spaces.joined_sum.any()
-    distinct = np.unique(spaces.drawn).size
-    assert distinct == (spaces.drawn.size if jitter else min(size, 2))
+    spaces = LatentSpaces.draw(np.random.default_rng(seed), n, classes, size, jitter)
+    assert spaces.net_weights.shape == spaces.net_weights_sum.shape == (n, classes, size)
+    assert spaces.space_weights.shape == spaces.space_weights_sum.shape == (1, classes, size)
+    assert not spaces.net_weights_sum.any()
+    assert not spaces.space_weights_sum.any()
+    distinct = np.unique(spaces.net_weights).size
+    assert distinct == (spaces.net_weights.size if jitter else min(size, 2))
 
 
 def weight_of_nets(row, rate=1e-3):
-    """What a unit of each net adds to F_t: its pull at the loss, over that of F_t itself."""
-    nets, _ = row.learned(LOSS, Pace(rate, False, 1.0), Pace(0.0, False, 1.0))
-    pull = (nets.outer[:, :, -1] - row.nets.outer[:, :, -1]) / rate
-    _, said = row.listen()
-    drawn, joined = row.spaces.drawn, row.spaces.joined
-    partial = [score(said, drawn, joined, row.start, t + 1) for t in range(len(drawn))]
-    return pull / [row.target - chance_of(scores) for scores in partial]
+    """What a unit of each net adds to F_t: its gradient at the loss, over that of F_t itself."""
+    nets, _ = row.learned(LOSS, StepSize(rate, False, 1.0), StepSize(0.0, False, 1.0))
+    gradient = (nets.outer[:, :, -1] - row.nets.outer[:, :, -1]) / rate
+    _, output = row.forward()
+    net_weights, space_weights = row.spaces.net_weights, row.spaces.space_weights
+    partial = [
+        score(output, net_weights, space_weights, row.start, t + 1) for t in range(len(net_weights))
+    ]
+    return gradient / [row.label - probability_of(scores) for scores in partial]
 
 
 @SCORES
@@ -289,77 +301,79 @@ def weight_of_nets(row, rate=1e-3):
 def test_at_first_the_nets_are_added_and_every_row_is_learned(classes, seed, n, size):
     rng = np.random.default_rng(seed)
     nets, spaces = begin(rng, n, size, classes, 0.0)
-    target = np.zeros(classes)
-    target[-1] = 1.0
-    # Near 0, or the chance by finite differences is too rough to divide by.
+    label = np.zeros(classes)
+    label[-1] = 1.0
+    # Near 0, or the probability by finite differences is too rough to divide by.
     start = rng.normal(size=classes)
-    row = Row(np.append(rng.normal(size=COLUMNS), 1.0), target, 1.0, start, nets, spaces)
-    _, said = row.listen()
-    assume(np.abs(said.cumsum(axis=0)).min() > 1e-6)
-    found, shown = start.copy(), np.empty((classes, size))
-    add_spaces(said, spaces.drawn, spaces.joined, shown, found)
-    np.testing.assert_allclose(found, start + said.sum(axis=0), rtol=1e-10, atol=1e-10)
+    row = Row(np.append(rng.normal(size=COLUMNS), 1.0), label, 1.0, start, nets, spaces)
+    _, output = row.forward()
+    assume(np.abs(output.cumsum(axis=0)).min() > 1e-6)
+    found, contributions = start.copy(), np.empty((classes, size))
+    add_spaces(output, spaces.net_weights, spaces.space_weights, contributions, found)
+    np.testing.assert_allclose(found, start + output.sum(axis=0), rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(weight_of_nets(row), 1.0, rtol=1e-4)
 
 
 @pytest.mark.parametrize("start", [-12.0, 12.0, 0.0])
 @pytest.mark.parametrize("size", [2, 5, 10])
-def test_no_row_finds_all_gates_shut_however_rare_the_positives(start, size):
+def test_no_row_finds_all_gates_closed_however_rare_the_positives(start, size):
     rng = np.random.default_rng(1)
     nets, spaces = begin(rng, 20, size, 1, 0.01)
     missed = np.array([1.0 if start < 0 else 0.0])
     slope = []
     for x in rng.normal(size=(200, COLUMNS)):
         row = Row(np.append(x, 1.0), missed, 1.0, np.array([start]), nets, spaces)
-        _, said = row.listen()
+        _, output = row.forward()
         # Jitter decides where the nets say 0 in sum.
-        if np.abs(said.cumsum(axis=0)).min() > 0.01 * np.abs(said).sum():
+        if np.abs(output.cumsum(axis=0)).min() > 0.01 * np.abs(output).sum():
             slope.append(weight_of_nets(row)[:, 0])
     assert len(slope) > 50
     np.testing.assert_allclose(slope, 1.0, atol=0.05)
 
 
-def chance(*scores):
+def probability(*scores):
     found = np.full(len(scores), np.nan)
-    chances(np.array(scores, dtype=float), found)
+    probabilities(np.array(scores, dtype=float), found)
     return found
 
 
 @given(st.lists(st.floats(-30, 30), min_size=1, max_size=5))
-def test_chances_are_those_of_the_losses(scores):
+def test_probabilities_are_those_of_the_losses(scores):
     expected = 1 / (1 + np.exp(-scores[0]))
     if len(scores) > 1:
         expected = np.exp(scores) / np.exp(scores).sum()
-    np.testing.assert_allclose(chance(*scores), expected, rtol=1e-10)
+    np.testing.assert_allclose(probability(*scores), expected, rtol=1e-10)
 
 
-def test_chances_are_right_far_out():
-    assert chance(1e4) == [1.0]
-    assert chance(-1e4) == [0.0]
-    assert chance(0.0) == [0.5]
-    assert chance(-700.0) == pytest.approx(np.exp(-700.0), rel=1e-12)
-    np.testing.assert_array_equal(chance(1e4, -1e4, -1e4), [1, 0, 0])
-    np.testing.assert_array_equal(chance(-1e4, -1e4, 1e4), [0, 0, 1])
-    np.testing.assert_allclose(chance(-1e4, -1e4), 0.5)
-    np.testing.assert_allclose(chance(1e4, 1e4, 1e4), 1 / 3)
-    assert chance(-1e4, -1e4 + 1)[1] == pytest.approx(1 / (1 + np.exp(-1)))
+def test_probabilities_are_right_far_out():
+    assert probability(1e4) == [1.0]
+    assert probability(-1e4) == [0.0]
+    assert probability(0.0) == [0.5]
+    assert probability(-700.0) == pytest.approx(np.exp(-700.0), rel=1e-12)
+    np.testing.assert_array_equal(probability(1e4, -1e4, -1e4), [1, 0, 0])
+    np.testing.assert_array_equal(probability(-1e4, -1e4, 1e4), [0, 0, 1])
+    np.testing.assert_allclose(probability(-1e4, -1e4), 0.5)
+    np.testing.assert_allclose(probability(1e4, 1e4, 1e4), 1 / 3)
+    assert probability(-1e4, -1e4 + 1)[1] == pytest.approx(1 / (1 + np.exp(-1)))
 
 
-@AIMS
+@TARGETS
 @SCORES
 @pytest.mark.parametrize("adaptive", [False, True])
-def test_the_loss_of_rows_to_come_falls(aim, classes, adaptive):
+def test_the_loss_of_rows_to_come_falls(target, classes, adaptive):
     rng = np.random.default_rng(3)
     nets, spaces = begin(rng, 10, 6, classes, 0.3)
     start = np.zeros(classes)
-    mixing = Pace(0.01, adaptive, 1.0)
+    mixing = StepSize(0.01, adaptive, 1.0)
     lost = np.empty(4000)
     for i, x in enumerate(rng.normal(size=(lost.size, COLUMNS))):
         side = int(x[0] * x[1] > 0) + int(x[2] > 1)
-        target = np.eye(3)[side] if classes > 1 else np.array([float(side > 0)])
-        row = Row(np.append(x, 1.0), target, 1.0, start, nets, spaces)
-        hidden, said = row.listen()
-        lost[i] = loss(score(said, spaces.drawn, spaces.joined, start, 10), target)
-        learn_spaces(*row[:4], hidden, said, nets, spaces, aim, Pace(0.1, adaptive, 1.0), mixing)
+        label = np.eye(3)[side] if classes > 1 else np.array([float(side > 0)])
+        row = Row(np.append(x, 1.0), label, 1.0, start, nets, spaces)
+        hidden, output = row.forward()
+        lost[i] = loss(score(output, spaces.net_weights, spaces.space_weights, start, 10), label)
+        learn_spaces(
+            *row[:4], hidden, output, nets, spaces, target, StepSize(0.1, adaptive, 1.0), mixing
+        )
     assert lost[-1000:].mean() < 0.8 * lost[:200].mean()
     assert lost[-1000:].mean() < 0.9 * (np.log(3) if classes > 1 else np.log(2))

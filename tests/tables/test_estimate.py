@@ -1,4 +1,4 @@
-"""What a budget buys, against going down the lists by hand."""
+"""What a budget finds, against going down the lists by hand."""
 
 import numpy as np
 import pandas as pd
@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 from rarefind import TableModel, load, save
 from rarefind.metrics import budget as checks_bought
 from rarefind.neighbors import GammaKNNClassifier
-from rarefind.tables._estimate import Evidence
-from rarefind.tables._hold_out import PlainXGBoost, gathered, nanoseconds, planned
+from rarefind.tables import BudgetEstimate, PlainXGBoost, estimate_budget, hold_out, whole_budget
 
 
-def evidence(positive, priority, **given):
+def estimate(positive, priority, **given):
     n = len(positive)
     told = {
         "how": "by hand",
@@ -26,7 +25,7 @@ def evidence(positive, priority, **given):
         "fold": np.zeros(n, dtype=int),
         "plain": np.arange(n, dtype=float),
     }
-    return Evidence(**told | given)
+    return BudgetEstimate(**told | given)
 
 
 def by_hand(positive, score, lists, checks, amount):
@@ -47,7 +46,7 @@ def test_folds_share_the_budget_of_the_whole_table(n, folds, k, seed):
     rng = np.random.default_rng(seed)
     positive, priority = rng.random(n) < 0.4, rng.permutation(n).astype(float)
     fold, amount, rows = rng.integers(folds, size=n), rng.integers(100, size=n) * 1.0, 3 * n
-    found = evidence(positive, priority, fold=fold, amount=amount, rows=rows).bought(k)
+    found = estimate(positive, priority, fold=fold, amount=amount, rows=rows).list_value(k)
     k = min(k, rows)
     checks = {f: k * np.sum(fold == f) / rows for f in np.unique(fold)}
     hits, money = by_hand(positive, priority, fold, checks, amount)
@@ -70,7 +69,7 @@ def test_in_time_each_day_has_the_budget(n, k, seed):
     positive, priority = rng.random(n) < 0.4, rng.permutation(n).astype(float)
     day = rng.integers(3, size=n)
     time = pd.Timestamp("2026-01-01").value + day * 86_400 * 10**9 + rng.integers(10**9, size=n)
-    found = evidence(positive, priority, time=time, per="day", rows=10 * n).bought(k)
+    found = estimate(positive, priority, time=time, per="day", rows=10 * n).list_value(k)
     checks = {d: checks_bought(k, np.sum(day == d)) for d in np.unique(day)}
     assert found.checks == sum(checks.values())
     assert found.rows == n, "the held-out time stands for itself"
@@ -85,7 +84,7 @@ def test_intervals_hold_what_other_rows_would_have_given():
     for _ in range(30):
         score = rng.normal(size=400)
         positive = rng.random(400) < 1 / (1 + np.exp(2 - score))
-        hits = evidence(positive, score, plain=score).bought(50).hits
+        hits = estimate(positive, score, plain=score).list_value(50).hits
         # Hits among the 50 highest of 400, of very many rows.
         inside += hits.low <= 20.17 <= hits.high
     assert 24 <= inside <= 30
@@ -95,8 +94,8 @@ def test_rows_of_one_entity_are_drawn_together():
     # Ten entities of twenty rows that are all positive or all negative.
     entity = np.repeat(np.arange(10), 20)
     positive, score = entity < 3, -np.arange(200.0)
-    alone = evidence(positive, score, plain=score).bought(60).hits
-    together = evidence(positive, score, plain=score, entity=entity).bought(60).hits
+    alone = estimate(positive, score, plain=score).list_value(60).hits
+    together = estimate(positive, score, plain=score, entity=entity).list_value(60).hits
     assert together.high - together.low > 2 * (alone.high - alone.low)
 
 
@@ -124,12 +123,12 @@ def model_of(**roles):
 def test_no_row_is_scored_by_a_model_that_saw_it(table):
     model = model_of(entity="who", amount="paid", drop=["when"])
     positive = (table["bad"] == "yes").to_numpy()
-    looks = planned(model, table, positive)
+    looks = hold_out(model, table)
     held = np.concatenate([part for _, part in looks.parts])
     assert sorted(held.tolist()) == list(range(len(table))), "few positives: all folds are needed"
     for train, test in looks.parts:
         assert not set(table["who"].iloc[train]) & set(table["who"].iloc[test])
-    found = gathered(model, table, looks, 40)
+    found = estimate_budget(model, table, 40, held_out=looks)
     assert found.how == "Held out at random: 5 of 5 folds of the rows, rows of one who together."
     assert found.rows == found.positive.size == len(table)
     np.testing.assert_array_equal(found.positive, positive[held])
@@ -137,97 +136,158 @@ def test_no_row_is_scored_by_a_model_that_saw_it(table):
     first, part = looks.parts[0]
     alone = model_of(entity="who", amount="paid", drop=["when"]).fit(table.iloc[first])
     np.testing.assert_array_equal(found.priority[found.fold == 0], alone.priority(table.iloc[part]))
-    plain = PlainXGBoost(model, table, positive).scores(0, first, part)
+    plain = PlainXGBoost(model, table).scores(0, first, part)
     np.testing.assert_array_equal(found.plain[found.fold == 0], plain)
-    bought = found.bought()
-    assert bought.hits.low > bought.random_hits, "the score is a column of the table"
+    value = found.list_value()
+    assert value.hits.low > value.random_hits, "the score is a column of the table"
 
 
 def test_in_time_the_past_scores_what_comes_later(table):
     shuffled = table.sample(frac=1, random_state=0)
     model = model_of(time="when", drop=["who"])
-    positive = (shuffled["bad"] == "yes").to_numpy()
-    (train, test), *others = planned(model, shuffled, positive, "2D").parts
+    looks = hold_out(model, shuffled, delay="2D")
+    (train, test), *others = looks.parts
     assert not others
     cut = shuffled["when"].iloc[test].min()
     assert shuffled["when"].iloc[train].max() < cut - pd.Timedelta("2D")
     assert (shuffled["when"] >= cut).sum() == test.size == 100
-    found = gathered(model, shuffled, planned(model, shuffled, positive, "2D"), "10%", "day")
+    found = estimate_budget(model, shuffled, "10%", held_out=looks, per="day")
     assert "the last 25% of the rows" in found.how
     assert "2 days" in found.how
     np.testing.assert_array_equal(pd.DatetimeIndex(found.time), shuffled["when"].iloc[test])
 
 
 def test_what_is_stopped_keeps_the_parts_that_are_done(table):
-    class Stopped(TableModel):
+    class Stopped(GammaKNNClassifier):
         fits = 0
 
-        def fit(self, rows):
+        def fit(self, X, y, groups=None):
             Stopped.fits += 1
             if Stopped.fits == 3:
                 raise KeyboardInterrupt
-            return super().fit(rows)
+            return super().fit(X, y, groups)
 
-    model = Stopped(GammaKNNClassifier(k=1), "bad", "yes", drop=["when", "who"])
-    looks = planned(model, table, (table["bad"] == "yes").to_numpy())
-    found = gathered(model, table, looks, 40)
+    model = TableModel(Stopped(k=1), "bad", "yes", drop=["when", "who"])
+    found = estimate_budget(model, table, 40)
     assert found.how == "Held out at random: 2 of 5 folds of the rows."
     assert set(found.fold) == {0, 1}
-    assert found.bought().checks == pytest.approx(40), "the budget is still of the whole table"
+    assert found.list_value().checks == pytest.approx(40), "the budget is still of the whole table"
 
 
 def test_a_column_may_have_braces_in_its_name(table):
     odd = table.drop(columns=["when"]).rename(columns={"who": "{who}"})
     model = model_of(entity="{who}")
-    looks = planned(model, odd, (odd["bad"] == "yes").to_numpy())
-    found = gathered(model, odd, looks, 40)
+    found = estimate_budget(model, odd, 40)
     assert found.how.endswith("5 of 5 folds of the rows, rows of one {who} together.")
 
 
 def test_a_plain_xgboost_ends_its_rounds_in_time_and_it_is_said(table):
     model = model_of(drop=["when", "who"])
-    positive = (table["bad"] == "yes").to_numpy()
-    looks = planned(model, table, positive)
-    plain = PlainXGBoost(model, table, positive, seconds=0.0)
-    found = gathered(model, table, looks, 40, plain=plain)
+    plain = PlainXGBoost(model, table, seconds=0.0)
+    found = estimate_budget(model, table, 40, plain=plain)
     assert plain.rounds == 1, "there is always one"
     assert found.how.endswith("The plain XGBoost had time for 1 of its rounds only.")
 
 
 def test_it_is_kept_in_the_file_of_a_model(table, tmp_path):
     model = model_of(time="when", entity="who", amount="paid").fit(table)
-    assert model.evidence_ is None
-    looks = planned(model, table, (table["bad"] == "yes").to_numpy())
-    model.evidence_ = gathered(model, table, looks, 10, "day")
+    assert model.estimate_ is None
+    model.estimate_ = estimate_budget(model, table, 10, per="day", one_per=True)
     save(model, tmp_path / "model.rarefind")
-    kept = load(tmp_path / "model.rarefind").evidence_
-    assert kept.bought() == model.evidence_.bought()
-    assert kept.how == model.evidence_.how
-
-
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        (["2026-01-01", "soon"], "holds 'soon', which is no date"),
-        ([1, 2], "holds numbers, such as 1"),
-        (["2026-01-01", None], "is missing in 1 of 2 rows"),
-    ],
-)
-def test_times_that_cannot_be_read_are_shown(values, message):
-    with pytest.raises(ValueError, match=message):
-        nanoseconds(pd.DataFrame({"when": values}), "when")
+    kept = load(tmp_path / "model.rarefind").estimate_
+    assert kept.list_value() == model.estimate_.list_value()
+    assert (kept.how, kept.one_per) == (model.estimate_.how, "who")
 
 
 def test_delays_and_periods_need_a_time(table):
-    positive = (table["bad"] == "yes").to_numpy()
     with pytest.raises(ValueError, match="A delay needs"):
-        planned(model_of(), table, positive, "7D")
+        hold_out(model_of(), table, delay="7D")
     with pytest.raises(ValueError, match="as 7D or 12h, not 'soon'"):
-        planned(model_of(time="when"), table, positive, "soon")
+        hold_out(model_of(time="when"), table, delay="soon")
     with pytest.raises(ValueError, match="too few to learn from"):
-        planned(model_of(time="when"), table, positive, "300h")
-    looks = planned(model_of(), table, positive)
+        hold_out(model_of(time="when"), table, delay="300h")
     with pytest.raises(ValueError, match="needs the column with the time"):
-        gathered(model_of(), table, looks, 10, "day")
-    with pytest.raises(ValueError, match="one of hour, day, week, month, not 'year'"):
-        gathered(model_of(), table, looks, 10, "year")
+        estimate_budget(model_of(), table, 10, per="day")
+    with pytest.raises(
+        ValueError, match=r"neither a period \(hour, day, week, month, quarter\) nor"
+    ):
+        estimate_budget(model_of(), table, 10, per="year")
+    with pytest.raises(ValueError, match="'when' has 'soon', which is not a date"):
+        hold_out(model_of(time="when"), table.assign(when="soon"))
+
+
+# Groups, and one row an owner -------------------------------------------------------------------
+
+
+def listed_by_hand(score, lists, checks, owner):
+    """Rows on the lists: down each list, an owner once."""
+    chosen = []
+    for number in sorted(set(lists)):
+        seen, rows = set(), sorted(np.flatnonzero(lists == number), key=lambda i: (-score[i], i))
+        for row in rows:
+            if len(seen) < checks[number] and owner[row] not in seen:
+                seen.add(owner[row])
+                chosen.append(row)
+    return chosen
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(2, 30), st.sampled_from([1, 3, "20%", 0.5]), st.integers(0, 10_000))
+def test_groups_and_owners_of_a_held_out_time(n, k, seed):
+    rng = np.random.default_rng(seed)
+    positive, priority = rng.random(n) < 0.4, rng.integers(5, size=n).astype(float)
+    owner = np.unique(rng.integers(6, size=n), return_inverse=True)[1]
+    group = np.unique(rng.integers(3, size=n), return_inverse=True)[1]
+    found = estimate(
+        positive,
+        priority,
+        time=np.arange(n),
+        per="region",
+        group=group,
+        group_rows=np.bincount(group) * 4,
+        one_per="who",
+        owner=owner,
+        plain=priority,
+    )
+    checks = {g: checks_bought(k, np.sum(group == g)) for g in np.unique(group)}
+    chosen = listed_by_hand(priority, group, checks, owner)
+    assert np.flatnonzero(found.listed(k)).tolist() == sorted(chosen)
+    value = found.list_value(k)
+    assert value.checks == len(chosen)
+    assert value.hits.value == pytest.approx(positive[chosen].sum())
+    assert value.plain_ahead.value == 0
+    assert value.random_hits <= value.checks
+
+
+def test_a_group_has_its_own_budget_in_every_fold(table):
+    odd = table.assign(kind=table["kind"].fillna("?")).drop(columns=["when"])
+    found = estimate_budget(model_of(entity="who"), odd, 10, per="kind", one_per=True)
+    value = found.list_value()
+    assert value.checks == pytest.approx(30), "ten for each of three kinds"
+    assert value.rows == len(odd)
+    assert value.hits.low > value.random_hits
+    assert whole_budget(odd, 10, "kind") == f"{100 * 30 / 400:.6f}%"
+    assert whole_budget(odd, "2%", "kind") == "2%"
+    assert whole_budget(table, 0.5, "day", "when") == "50.000000%"
+    owners = estimate_budget(model_of(entity="who"), odd, 200, one_per="kind").list_value()
+    assert owners.checks == pytest.approx(15), "three kinds in each of five folds"
+
+
+def test_the_estimate_has_the_days_of_the_list(table):
+    """Half past midnight in Paris is a new day there, and yesterday in UTC."""
+    when = table["when"].dt.tz_localize("UTC").dt.tz_convert("Europe/Paris")
+    paris = table.assign(when=when)
+    model = model_of(time="when", drop=["who"]).fit(paris)
+    found = estimate_budget(model, paris, 2, per="day")
+    held = hold_out(model, paris).parts[0][1]
+    days = when.iloc[held].dt.strftime("%Y-%m-%d")
+    assert days.nunique() == np.unique(found.lists()).size
+    assert days.nunique() != when.iloc[held].dt.tz_convert("UTC").dt.date.nunique()
+    ranked = model.rank(paris.iloc[held], 2, per="day", reasons=False)
+    assert ranked["day"].tolist() == sorted(ranked["day"])
+    assert set(ranked["day"]) == set(days)
+    assert found.list_value().checks == len(ranked)
+    text = paris.assign(when=when.map(lambda time: time.isoformat()))
+    again = estimate_budget(model_of(time="when", drop=["who"]), text, 2, per="day")
+    np.testing.assert_array_equal(again.lists(), found.lists())
+    np.testing.assert_array_equal(again.time, found.time)

@@ -92,10 +92,11 @@ def test_columns_kept_out_change_nothing(fitted):
     without = new.drop(columns=["sex", "verdict", "id", "card", "when"])
     np.testing.assert_array_equal(fitted.priority(new), fitted.priority(without))
     card = fitted.card()
-    assert card["columns kept out on purpose"] == ["sex"]
-    assert "sex" not in card["columns used"]
-    assert card["rows"] == 300
-    assert card["positives"] == 30
+    assert card.kept_out == ["sex"]
+    assert "sex" not in card.used
+    assert (card.rows, card.positives) == (300, 30)
+    assert card.roles == {"time": "when", "entity": "card", "id": "id"}
+    assert card.as_dict()["positive"] == "fraud"
 
 
 @given(st.permutations(["amount", "country", "opened", "member", "sex", "when", "card"]))
@@ -185,11 +186,13 @@ def test_mistakes_get_a_sentence(changes, message):
 
 def test_lists_that_cannot_be_made_are_refused(fitted):
     new = payments(20)
-    with pytest.raises(ValueError, match="per= is one of hour, day, week, month"):
+    with pytest.raises(
+        ValueError, match=r"neither a period \(hour, day, week, month, quarter\) nor a column"
+    ):
         fitted.rank(new, 5, per="year")
     with pytest.raises(ValueError, match="needs the column with the time"):
         fitted.rank(new.drop(columns="when"), 5, per="day")
-    with pytest.raises(ValueError, match="names no column"):
+    with pytest.raises(ValueError, match="does not name a column"):
         fitted.rank(new, 5, one_per="shop")
     with pytest.raises(ValueError, match="A budget is"):
         fitted.rank(new, "many")
@@ -268,7 +271,7 @@ def test_roles_that_cannot_be_are_refused(changes, message):
 
 
 def test_numbers_are_no_days(fitted):
-    with pytest.raises(ValueError, match="when holds numbers"):
+    with pytest.raises(ValueError, match="'when' has numbers, such as 0"):
         fitted.rank(payments(20).assign(when=range(20)), 5, per="day")
 
 
@@ -417,7 +420,7 @@ def spoken(model, column, value, op, code):
 @given(st.sets(st.integers(0, 30), min_size=2), st.sampled_from(["in", "not in"]), st.data())
 @settings(max_examples=25)
 def test_long_sets_are_cut_but_the_level_of_the_row_stays(one_tree, codes, op, data):
-    texts = [*one_tree.encoder_._level_codes(2).levels, "another value"]
+    texts = [*one_tree.encoder_.level_codes(2).levels, "another value"]
     levels = tuple(texts[code] for code in sorted(codes))
     own = data.draw(st.sampled_from(levels))
     value = "kiosk" if own == "another value" else own

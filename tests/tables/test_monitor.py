@@ -13,8 +13,12 @@ from rarefind import TableModel
 from rarefind.boosting import SGBAPClassifier
 from rarefind.metrics import Interval
 from rarefind.neighbors import GammaKNNClassifier
-from rarefind.tables._checked import Checked, held_out_precision, hits_law, promised_law
-from rarefind.tables._monitor import monitor
+from rarefind.tables import ListCheck, monitor
+from rarefind.tables._verdicts import (
+    expected_distribution,
+    held_out_precision,
+    hits_distribution,
+)
 
 
 def payments(rng, n):
@@ -84,10 +88,10 @@ def test_a_list_that_finds_too_little_asks_for_a_new_fit(model, new):
     assert report.verdict == "retrain"
     assert (report.checked.checked, report.checked.hits) == (100, 3)
     assert report.because[0] == report.checked.sentence()
-    assert "That is not kept" in report.because[0]
+    assert "Fewer hits than expected (p " in report.because[0]
     assert report.notes == [
-        "Only checked rows have labels: 1,900 of 2,000 rows have no verdict, and what they hide is "
-        "in no figure here."
+        "Only checked rows have labels: 1,900 of 2,000 rows have no verdict, and no figure here "
+        "counts them."
     ]
     # The target itself, which is in the file as well, says that all is well.
     assert monitor(model, [new], budget=100).verdict == "keep"
@@ -164,20 +168,20 @@ def test_what_was_held_out_at_fit_is_the_measure(model, new):
     """Probabilities promise too much, and the held-out rows never did."""
     n = 2000
     rng = np.random.default_rng(2)
-    evidence = SimpleNamespace(
+    estimate = SimpleNamespace(
         priority=rng.random(n), positive=rng.random(n) < 0.02, budget=100, per=None
     )
     watched = TableModel(target="fraud")
     watched.__dict__.update(vars(model))
-    watched.evidence_ = evidence
+    watched.estimate_ = estimate
     listed = model.rank(new, 100, reasons=False).index
     new["verdict"] = pd.Series(np.where(np.arange(100) < 3, "yes", "no"), index=listed)
     report = monitor(watched, [new], verdicts="verdict")
     assert report.checked.listed == 100
-    assert report.checked.as_few < 0.01
+    assert report.checked.p_value < 0.01
     assert report.verdict == "keep"
-    top = np.argsort(-evidence.priority, kind="stable")[:100]
-    assert report.checked.held_out.value == evidence.positive[top].mean()
+    top = np.argsort(-estimate.priority, kind="stable")[:100]
+    assert report.checked.held_out.value == estimate.positive[top].mean()
 
 
 def test_estimators_without_importances_count_columns_alike(new):
@@ -216,7 +220,7 @@ def test_verdicts_of_other_types(model, new):
 
 @given(st.lists(st.floats(0, 1), max_size=9))
 def test_the_law_of_hits_by_counting(probability):
-    law = hits_law(np.array(probability))
+    law = hits_distribution(np.array(probability))
     chances = np.zeros(len(probability) + 1)
     for hit in np.ndindex(*[2] * len(probability)):
         chances[sum(hit)] += np.prod(
@@ -226,10 +230,10 @@ def test_the_law_of_hits_by_counting(probability):
 
 
 def test_the_law_of_many_hits():
-    many = hits_law(np.full(20_000, 0.1))
+    many = hits_distribution(np.full(20_000, 0.1))
     at = np.array([1900, 1950, 2000, 2050])
     np.testing.assert_allclose(many[at], binom.cdf(at, 20_000, 0.1), atol=2e-3)
-    rare = hits_law(np.full(20_000, 1e-4))
+    rare = hits_distribution(np.full(20_000, 1e-4))
     np.testing.assert_allclose(rare[:8], binom.cdf(np.arange(8), 20_000, 1e-4), atol=1e-4)
 
 
@@ -239,32 +243,36 @@ def test_a_kept_promise_is_almost_never_called_broken():
     for _ in range(1000):
         probability = rng.beta(1, 3, 100)
         hits = rng.random(100) < probability
-        below += Checked.of(probability, hits, 100).is_below
+        below += ListCheck.of(probability, hits, 100).is_below
     assert below <= 15
 
 
 def test_few_hits_at_fit_promise_little():
     """Over gamma distributed factors, rare hits follow the negative binomial law."""
     probability = np.full(1500, 0.004)
-    law = promised_law(probability, 8.0)
+    law = expected_distribution(probability, 8.0)
     np.testing.assert_allclose(law[:12], nbinom.cdf(np.arange(12), 8, 8 / 14), atol=0.02)
-    sure, unsure = (Checked.of(probability, np.zeros(1500, bool), 1500, known=k) for k in (999, 4))
+    sure, unsure = (
+        ListCheck.of(probability, np.zeros(1500, bool), 1500, known=k) for k in (999, 4)
+    )
     assert sure.is_below
     assert not unsure.is_below
     assert unsure.expected.high > sure.expected.high
-    np.testing.assert_array_equal(promised_law(probability, np.inf), hits_law(probability))
+    np.testing.assert_array_equal(
+        expected_distribution(probability, np.inf), hits_distribution(probability)
+    )
 
 
 def test_what_checked_rows_tell():
     probability = np.full(50, 0.5)
-    found = Checked.of(probability, np.arange(50) < 10, 60, None)
+    found = ListCheck.of(probability, np.arange(50) < 10, 60, None)
     assert found.is_below
-    assert found.as_few == pytest.approx(binom.cdf(10, 50, 0.5))
+    assert found.p_value == pytest.approx(binom.cdf(10, 50, 0.5))
     assert found.expected == Interval(25, binom.ppf(0.025, 50, 0.5), binom.ppf(0.975, 50, 0.5))
-    met = Checked.of(probability, np.arange(50) < 10, 60, Interval(0.3, 0.2, 0.4))
+    met = ListCheck.of(probability, np.arange(50) < 10, 60, Interval(0.3, 0.2, 0.4))
     assert not met.is_below
-    little = Checked.of(np.full(5000, 0.5), np.arange(5000) < 2300, 5000, None)
-    assert little.as_few < 1e-6
-    assert not little.is_below  # significant, but but a few hits short
+    little = ListCheck.of(np.full(5000, 0.5), np.arange(5000) < 2300, 5000, None)
+    assert little.p_value < 1e-6
+    assert not little.is_below  # significant, but only a few hits short
     assert held_out_precision(np.arange(100.0), np.arange(100) >= 90, 0.2).value == 0.5
     assert held_out_precision(np.arange(100.0), np.arange(100) >= 90, 0.1) is None

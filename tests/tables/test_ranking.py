@@ -14,7 +14,7 @@ from rarefind import TableModel
 from rarefind.boosting import SGBAPClassifier
 from rarefind.data import read_table
 from rarefind.metrics import budget as checks_bought
-from rarefind.tables._rank_file import rank_file
+from rarefind.tables import rank_file
 from rarefind.trees import MetaAPClassifier
 
 
@@ -65,7 +65,13 @@ CUTS = st.lists(st.integers(0, 60), max_size=6)
 
 def naive_list(model, table, budget, per, one_per):
     """The definition: a loop over the sorted rows."""
-    day = table["when"].dt.strftime("%Y-%m-%d") if per else pd.Series("", index=table.index)
+    day = pd.Series("", index=table.index)
+    if per == "day":
+        day = table["when"].dt.strftime("%Y-%m-%d")
+    elif per == "quarter":
+        day = table["when"].dt.year.astype(str) + "Q" + table["when"].dt.quarter.astype(str)
+    elif per:  # a column; what is missing comes last
+        day = table[per].map("a{}".format, na_action="ignore").fillna("b")
     name = model.entity if one_per is True else one_per
     chosen = []
     for today in sorted(day.unique()):
@@ -82,7 +88,14 @@ def naive_list(model, table, budget, per, one_per):
     return table.index[chosen].tolist()
 
 
-@given(CUTS, BUDGETS, st.sampled_from([None, "day"]), ONE_PER, st.integers(0, 3), st.booleans())
+@given(
+    CUTS,
+    BUDGETS,
+    st.sampled_from([None, "day", "quarter", "country", "visits"]),
+    ONE_PER,
+    st.integers(0, 3),
+    st.booleans(),
+)
 @settings(max_examples=30, deadline=None)
 def test_pieces_give_the_list_of_the_whole(model, cuts, budget, per, one_per, seed, counted):
     table = payments(60, seed)
@@ -180,11 +193,11 @@ def test_types_of_the_fit_are_those_of_the_file(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"amount": "dear"}, "'amount' of .* holds 'dear' in row 1, and held numbers when"),
-        ({"amount": ["1.5"] * 45 + ["?"] * 4 + ["x"]}, "'amount' .* 'x' in row 50, and held num"),
-        ({"country": 17.5}, "'country' of .* holds '17.5' in row 1, and held text such as 'BE'"),
-        ({"opened": "long ago"}, "'opened' of .* holds 'long ago' in row 1, and held dates"),
-        ({"member": 3}, "'member' of .* holds .*3.* in row 1, and held true and false"),
+        ({"amount": "dear"}, "'amount' of .* has 'dear' in row 1, and had numbers when"),
+        ({"amount": ["1.5"] * 45 + ["?"] * 4 + ["x"]}, "'amount' .* 'x' in row 50, and had num"),
+        ({"country": 17.5}, "'country' of .* has '17.5' in row 1, and had text such as 'BE'"),
+        ({"opened": "long ago"}, "'opened' of .* has 'long ago' in row 1, and had dates"),
+        ({"member": 3}, "'member' of .* has .*3.* in row 1, and had true and false"),
     ],
 )
 def test_columns_of_another_type_are_named(tmp_path, model, name, changes, message):
@@ -207,10 +220,12 @@ def test_files_that_cannot_be_ranked(tmp_path, model, name):
     assert "when" not in rank_file(model, path, 5)
     with pytest.raises(ValueError, match="needs the column with the time"):
         rank_file(model, path, "5%", per="day")
-    with pytest.raises(ValueError, match="one_per='shop' names no column"):
+    with pytest.raises(ValueError, match="one_per='shop' does not name a column"):
         rank_file(model, path, 5, one_per="shop")
     for asked in ({}, {"one_per": True}):
-        with pytest.raises(ValueError, match=r"budget is 51 checks and .* has 50 rows: give"):
+        with pytest.raises(
+            ValueError, match=r"budget of 51 checks is larger than .*, which has 50 rows: give"
+        ):
             rank_file(model, path, 51, **asked)
     with pytest.raises(FileNotFoundError, match="There is no file"):
         rank_file(model, tmp_path / "gone.csv", 5)

@@ -37,13 +37,13 @@ def column_of(rng, kind, n, positive):
     return values.astype(float)
 
 
-def random_rows(seed, n, kinds, weights="floats", holes=0.25):
-    """Rows of both classes with columns of ``kinds``, about every other one with holes."""
+def random_rows(seed, n, kinds, weights="floats", missing=0.25):
+    """Rows of both classes with columns of ``kinds``, about every other one with missing values."""
     rng = np.random.default_rng(seed)
     positive = rng.random(n) < rng.uniform(0.1, 0.6)
     positive[rng.permutation(n)[:2]] = True, False
     X = np.column_stack([column_of(rng, kind, n, positive) for kind in kinds])
-    X[(rng.random(X.shape) < holes) & (rng.random(len(kinds)) < 0.5)] = np.nan
+    X[(rng.random(X.shape) < missing) & (rng.random(len(kinds)) < 0.5)] = np.nan
     for column, kind in zip(X.T, kinds, strict=True):
         if kind == "levels" and np.unique(column).size > EXACT_LEVELS:  # a hole counts
             column[column == np.nanmax(column)] = np.nan

@@ -4,10 +4,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trees.naive import path, random_rows, tables
 
-from rarefind.trees._borders import band_widths, blended
+from rarefind.trees._borders import band_widths, blend
 from rarefind.trees._columns import read_columns
 from rarefind.trees._meta import Plan, grow_meta_tree
-from rarefind.trees._prune import Shape
+from rarefind.trees._prune import Pruning
 from rarefind.trees._ranker import Ranker, shape_priorities
 
 
@@ -80,7 +80,7 @@ def test_shares_add_up_as_those_of_the_slow_twin(model, seed, share_of_bands):
     value = rng.normal(size=(tree.is_leaf.size, 2))
     X = near_rows(rows, seed)
     expected = [[naive_blend(tree, x, width, column) for column in value.T] for x in X]
-    np.testing.assert_allclose(blended(tree, X, width, value), expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(blend(tree, X, width, value), expected, rtol=1e-9, atol=1e-12)
 
 
 @given(grown(), st.integers(0, 999))
@@ -88,7 +88,7 @@ def test_without_bands_a_row_has_its_own_leaf(model, seed):
     rows, tree = model
     score = np.random.default_rng(seed).random(tree.is_leaf.size)
     X, width = near_rows(rows, seed), np.zeros(tree.conditions.feature.size)
-    found = blended(tree, X, width, np.where(tree.is_leaf, score, 0.0)[:, None])
+    found = blend(tree, X, width, np.where(tree.is_leaf, score, 0.0)[:, None])
     np.testing.assert_array_equal(found[:, 0], score[tree.apply(X)])
 
 
@@ -97,7 +97,7 @@ def test_the_shares_of_a_row_are_one_in_all(model, seed):
     rows, tree = model
     width = random_widths(tree, np.random.default_rng(seed))
     ones = np.where(tree.is_leaf, 1.0, 0.0)[:, None]
-    found = blended(tree, near_rows(rows, seed), width, ones)
+    found = blend(tree, near_rows(rows, seed), width, ones)
     np.testing.assert_allclose(found, 1.0, rtol=1e-12)
 
 
@@ -144,7 +144,7 @@ def test_a_share_changes_evenly_across_the_band():
     threshold = tree.conditions.threshold[0]
     is_first = (np.arange(3) == tree.nodes.first[0]).astype(float)[:, None]
     X = threshold + np.array([-9.0, -4.0, -2.0, 0.0, 2.0, 4.0, 9.0])[:, None]
-    found = blended(tree, X, np.array([4.0]), is_first)[:, 0]
+    found = blend(tree, X, np.array([4.0]), is_first)[:, 0]
     assert found.tolist() == [0, 0, 0.25, 0.5, 0.75, 1, 1]
 
 
@@ -156,7 +156,7 @@ def test_all_shapes_at_once_are_each_shape_alone(scores, ties, model, seed):
     rows, tree = model
     X = near_rows(rows, seed)
     width = band_widths(tree, rows.X, rows.weight) if ties == "border" else np.empty(0)
-    shapes = [Shape(depth, m) for depth in range(5) for m in (0.0, 1.0, 16.0)]
+    shapes = [Pruning(depth, m) for depth in range(5) for m in (0.0, 1.0, 16.0)]
     found = list(shape_priorities(tree, shapes, scores, width, X))
     assert len(found) == len(shapes)
     for shape, priority in zip(shapes, found, strict=True):

@@ -11,7 +11,7 @@ from rarefind.trees import MetaAPClassifier, MetaAPForestClassifier
 from rarefind.trees import _forest as forest
 from rarefind.trees._forest import _number_of_columns, bootstrap
 from rarefind.trees._forest_reasons import _median, _typical
-from rarefind.trees._paths import interval, merged, path_weights, row_path
+from rarefind.trees._paths import interval, merge_conditions, path_weights, row_path
 
 
 def table(n=200, seed=0, d=4):
@@ -92,7 +92,7 @@ def test_out_of_bag_scores_are_by_trees_that_have_not_drawn_the_row(ties, splitt
     assert np.isnan(model.oob_scores_[~used]).all()
     oob = model.oob_scores_[used]
     left_out = drawn(model, y) == 0
-    scores = np.array([tree.blended(X) for tree in model.trees_])
+    scores = np.array([tree.blend(X) for tree in model.trees_])
     known = left_out.any(axis=0)
     assert 0 < (~known).sum() < known.size
     expected = [scores[out, i].mean() for i, out in enumerate(left_out.T) if out.any()]
@@ -120,14 +120,14 @@ def test_a_tree_is_a_metaap_tree_of_its_bootstrap(ties):
         scale = times[own].mean()
         alone.set_params(smoothing=1 / scale, shrinkage=5 / scale)
         alone.fit(X[own], y[own], sample_weight=times[own])
-        np.testing.assert_allclose(ranker.blended(X), alone._ranker.blended(X), rtol=1e-9)
+        np.testing.assert_allclose(ranker.blend(X), alone._ranker.blend(X), rtol=1e-9)
 
 
 @pytest.mark.parametrize("ties", ["leaf", "border"])
 def test_the_priority_is_the_mean_of_the_trees(ties):
     X, y = table()
     model = MetaAPForestClassifier(6, ties=ties, random_state=0).fit(X, y)
-    mean = np.mean([tree.blended(X) for tree in model.trees_], axis=0)
+    mean = np.mean([tree.blend(X) for tree in model.trees_], axis=0)
     np.testing.assert_allclose(model.priority(X), mean, rtol=1e-12)
     alone = np.concatenate([model.priority(X[i : i + 1]) for i in range(30)])
     np.testing.assert_array_equal(model.priority(X[:30]), alone)
@@ -266,7 +266,7 @@ def _by_hand(model, row, name):
     for ranker in model.trees_:
         path = row_path(ranker.tree, row)
         weights = path_weights(ranker.tree, path)
-        for c in merged(ranker.tree, path, ["x0", "x1", "x2"], weights, row):
+        for c in merge_conditions(ranker.tree, path, ["x0", "x1", "x2"], weights, row):
             if c.feature == name:
                 low = {">": c.value, "between": c.value[0] if c.op == "between" else 0}
                 high = {"<=": c.value, "between": c.value[1] if c.op == "between" else 0}

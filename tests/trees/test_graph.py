@@ -6,7 +6,7 @@ from trees.naive import path, random_rows, tables
 
 from rarefind.trees._columns import read_columns
 from rarefind.trees._meta import Plan, grow_meta_tree
-from rarefind.trees.graph import Conditions, MetaTree, OuterNodes, check_state
+from rarefind.trees.graph import MetaTree, OuterNodes, TreeConditions, check_state
 
 
 def handmade():
@@ -17,7 +17,7 @@ def handmade():
     """
     numbers = [[0, 1, 0, 1], [1.0, np.nan, np.inf, np.nan], [False, True, False, False]]
     feature, threshold, missing_left = (np.array(c) for c in numbers)
-    conditions = Conditions(
+    conditions = TreeConditions(
         feature.astype(np.int32),
         threshold,
         missing_left,
@@ -71,7 +71,7 @@ def test_the_leaf_of_a_node_when_not_all_are_split(kept, expected):
 
 def test_pruning_by_hand():
     tree = handmade()
-    small, old, kept = tree.pruned(np.array([1, 0, 0, 0, 0]) == 1)
+    small, old, kept = tree.prune(np.array([1, 0, 0, 0, 0]) == 1)
     assert old.tolist() == [0, 1, 2]
     assert kept.tolist() == [0, 1, 2]
     assert small.nodes.root.tolist() == [0, -1, -1]
@@ -82,7 +82,7 @@ def test_pruning_by_hand():
     assert small.conditions.feature.tolist() == [0, 1, 0]
     assert small.conditions.left.tolist() == [1, -2, -2]
     assert small.conditions.right.tolist() == [2, -3, -3]
-    bare, old, kept = tree.pruned(np.zeros(5, dtype=bool))
+    bare, old, kept = tree.prune(np.zeros(5, dtype=bool))
     assert old.tolist() == [0]
     assert kept.size == 0
     assert bare.is_leaf.tolist() == [True]
@@ -139,7 +139,7 @@ def test_new_levels_go_with_at_least_half_of_the_weight(model, seed):
     c = tree.conditions
     X = np.where(rows.is_set, 1234.5, rows.X[seed % len(rows.X)])
     met, _ = path(tree, X)
-    coded = tree.coded(rows.X)
+    coded = tree.encode(rows.X)
     came = {at: np.array([at in path(tree, x)[0] for x in rows.X]) for at in met}
     for at in met:
         if c.set_number[at] >= 0:
@@ -186,7 +186,7 @@ def test_a_pruned_tree_sends_rows_to_the_leaf_above(model, seed):
     rows, tree = model
     X = new_rows(rows, seed)
     kept = np.random.default_rng(seed).random(tree.is_leaf.size) < 0.7
-    small, old, conditions = tree.pruned(kept)
+    small, old, conditions = tree.prune(kept)
     np.testing.assert_array_equal(old[small.apply(X)], tree.leaf_under(kept)[tree.apply(X)])
     np.testing.assert_array_equal(small.nodes.sums, tree.nodes.sums[old])
     np.testing.assert_array_equal(small.nodes.depth, tree.nodes.depth[old])
@@ -217,7 +217,7 @@ def conditions_of(tree, node):
 @given(grown())
 def test_pruning_nothing_changes_nothing(model):
     _, tree = model
-    same, old, conditions = tree.pruned(np.ones(tree.is_leaf.size, dtype=bool))
+    same, old, conditions = tree.prune(np.ones(tree.is_leaf.size, dtype=bool))
     assert old.tolist() == list(range(tree.is_leaf.size))
     assert conditions.tolist() == list(range(tree.conditions.feature.size))
     for one, other in zip((*same[:2], same.sets), (*tree[:2], tree.sets), strict=True):

@@ -18,7 +18,7 @@ from trees.naive import (
     worth,
 )
 
-from rarefind.trees._columns import Columns, read_columns
+from rarefind.trees._columns import TreeColumns, read_columns
 from rarefind.trees._criteria import CRITERIA
 from rarefind.trees._grow import (
     EXACT_LEVELS,
@@ -40,7 +40,7 @@ class Grown(NamedTuple):
     levels: np.ndarray
     sums: np.ndarray
     node_of: np.ndarray
-    columns: Columns
+    columns: TreeColumns
 
     def rows_of(self, node):
         """Whether each row is below a node."""
@@ -284,7 +284,7 @@ def test_no_node_has_more_better_columns_than_were_left_out(rows, criterion, see
 
 
 def test_all_columns_get_their_turn():
-    rows = random_rows(1, 30, ["numbers"] * 4, holes=0)
+    rows = random_rows(1, 30, ["numbers"] * 4, missing=0)
     used = {int(grown(rows, "gini", n_features=1, seed=s).splits[0, FEATURE]) for s in range(30)}
     assert used == {0, 1, 2, 3}
 

@@ -113,7 +113,7 @@ def test_a_shallower_tree_is_the_deeper_one_pruned(splitter, rows, plan):
     plan = plan._replace(n_features=99)
     deep = grown(rows, plan._replace(outer_depth=4), splitter)
     shallow = grown(rows, plan, splitter)
-    pruned = deep.pruned(deep.nodes.depth < plan.outer_depth).tree
+    pruned = deep.prune(deep.nodes.depth < plan.outer_depth).tree
     check_same(pruned, shallow)
     np.testing.assert_array_equal(pruned.apply(rows.X), shallow.apply(rows.X))
 

@@ -11,13 +11,13 @@ from rarefind.trees._paths import (
     all_paths,
     explain_path,
     leaf_ranks,
-    merged,
+    merge_conditions,
     path_leaf,
     path_weights,
     row_path,
     to_conditions,
 )
-from rarefind.trees.graph import Conditions, MetaTree, OuterNodes
+from rarefind.trees.graph import MetaTree, OuterNodes, TreeConditions
 
 NAMES = ["alm", "mcg", "color", "d"]
 
@@ -55,7 +55,7 @@ def tree_of(case):
 
 
 def corners(tree, d, n, rng):
-    """Rows on and beside thresholds, of known and of new levels, with holes."""
+    """Rows on and beside thresholds, of known and of new levels, with has_missing."""
     X = rng.normal(size=(n, d))
     for j in range(d):
         values = tree.conditions.threshold[tree.conditions.feature == j]
@@ -76,7 +76,7 @@ def by_hand(conditions, nodes, sets=((False,),), levels=None):
     *outer, outer_sums = zip(*nodes, strict=True)
     outer = [np.array(column, np.int32) for column in outer]
     return MetaTree(
-        Conditions(*columns, np.array(sums, float)),
+        TreeConditions(*columns, np.array(sums, float)),
         OuterNodes(*outer, np.array(outer_sums, float)),
         np.array(sets),
         levels or {},
@@ -157,7 +157,7 @@ def test_every_row_satisfies_exactly_the_rule_of_its_leaf(case):
 def test_the_reasons_of_a_row_hold_for_it_and_their_shares_add_up(case):
     tree, _, X = tree_of(case)
     names = NAMES[: X.shape[1]]
-    for raw, row, leaf in zip(X[:20], tree.coded(X)[:20], tree.apply(X), strict=False):
+    for raw, row, leaf in zip(X[:20], tree.encode(X)[:20], tree.apply(X), strict=False):
         path = row_path(tree, row)
         assert path_leaf(tree, path) == leaf
         found = explain_path(tree, row, raw, names)
@@ -179,8 +179,8 @@ def test_the_reasons_of_a_row_hold_for_it_and_their_shares_add_up(case):
 @settings(max_examples=30)
 def test_without_holes_no_rule_speaks_of_them(case):
     tree, score, X = tree_of(case)
-    holes = np.zeros(X.shape[1], dtype=bool)
-    rules = to_conditions(tree, score, NAMES, holes=holes)
+    has_missing = np.zeros(X.shape[1], dtype=bool)
+    rules = to_conditions(tree, score, NAMES, has_missing=has_missing)
     text = "\n".join(map(str, rules))
     assert "missing" not in text
     assert "present" not in text
@@ -201,7 +201,7 @@ def test_the_words_of_conditions():
     rows = np.array([[0.4, 0, 3], [0.2, 0, 3], [0.2, 0, 9], [0.2, 0, np.nan], [np.nan, 0, 1]])
     said = [
         [str(c) for c in explain_path(tree, coded, raw, NAMES)]
-        for coded, raw in zip(tree.coded(rows), rows, strict=True)
+        for coded, raw in zip(tree.encode(rows), rows, strict=True)
     ]
     assert said[0] == ["0.3 < alm <= 0.5"]
     assert said[1] == ["color = 3", "alm <= 0.3"]
@@ -222,14 +222,14 @@ def test_the_words_of_conditions():
 )
 def test_holes_and_new_levels_are_told_apart(missing, new, yes, no):
     tree = small(missing, new)
-    (held,), (failed,) = (merged(tree, [(2, side)], NAMES) for side in (True, False))
+    (held,), (failed,) = (merge_conditions(tree, [(2, side)], NAMES) for side in (True, False))
     assert [str(held), str(failed)] == [yes, no]
     for value, goes in ((np.nan, missing), (9.0, new)):
         assert holds(held, value, tree.levels[2]) == goes
         assert holds(failed, value, tree.levels[2]) != goes
     # A row of a known level hears the shorter side, of both kinds the same.
     row = np.array([0.2, 0.0, 1.0])
-    said = explain_path(tree, tree.coded(row[None])[0], row, NAMES)
+    said = explain_path(tree, tree.encode(row[None])[0], row, NAMES)
     assert {str(c) for c in said} == {"alm <= 0.3", "color not in {3}"}
 
 
@@ -249,8 +249,11 @@ def test_a_path_may_have_no_known_level(missing, new, yes, no):
     ]
     condition = (2, np.nan, missing, 0, -2, -3, (9, 9, 2))
     tree = by_hand([condition], nodes, [[True, True, missing, new]], {2: np.array([1.0, 2.0])})
-    assert [str(merged(tree, [(0, side)], NAMES)[0]) for side in (True, False)] == [yes, no]
-    without = all_paths(tree, holes=np.zeros(3, dtype=bool))
+    assert [str(merge_conditions(tree, [(0, side)], NAMES)[0]) for side in (True, False)] == [
+        yes,
+        no,
+    ]
+    without = all_paths(tree, has_missing=np.zeros(3, dtype=bool))
     assert without == ([[(0, True)]] if new else [[(0, True)], [(0, False)]])
     rules = to_conditions(tree, np.array([0.0, 0.9, 0.1]), NAMES)
     for value in (1.0, 2.0, 9.0, np.nan):
@@ -266,9 +269,9 @@ def test_a_path_may_only_ask_whether_there_is_a_number():
         (-1, -1, -1, 0, 1, (4, 4, 0)),
     ]
     tree = by_hand([(0, np.inf, False, -1, -2, -3, (9, 9, 2))], nodes)
-    assert str(merged(tree, [(0, True)], NAMES)[0]) == "alm is present"
-    assert str(merged(tree, [(0, False)], NAMES)[0]) == "alm is missing"
-    assert all_paths(tree, holes=np.zeros(1, dtype=bool)) == [[(0, True)]]
+    assert str(merge_conditions(tree, [(0, True)], NAMES)[0]) == "alm is present"
+    assert str(merge_conditions(tree, [(0, False)], NAMES)[0]) == "alm is missing"
+    assert all_paths(tree, has_missing=np.zeros(1, dtype=bool)) == [[(0, True)]]
 
 
 def test_weights_are_changes_of_smoothed_log_odds_on_the_side_of_the_leaf():

@@ -9,13 +9,13 @@ from rarefind.metrics import average_precision, precision_at_k
 from rarefind.trees._columns import read_columns
 from rarefind.trees._meta import Plan, grow_meta_tree
 from rarefind.trees._prune import (
-    HeldOut,
-    Shape,
+    HeldOutRanking,
+    Pruning,
     leaves_at,
     mean_of_folds,
     node_scores,
     positions,
-    smoothed,
+    smooth,
 )
 
 
@@ -32,8 +32,8 @@ def rankings(draw):
 
 def value_of(score, weight, positive, target, share=None):
     if target == "precision_at_k":
-        return HeldOut.of(score, weight, positive).precision(share)
-    return HeldOut.of(score, weight, positive).worth(target)
+        return HeldOutRanking.of(score, weight, positive).precision(share)
+    return HeldOutRanking.of(score, weight, positive).worth(target)
 
 
 @given(rankings(), st.sampled_from([1.0, 0.37]))
@@ -60,7 +60,7 @@ def test_precision_at_k_is_that_of_a_share_of_the_weight(ranking, data):
 @given(rankings())
 def test_held_out_rows_come_back_from_the_list(ranking):
     score, weight, positive = ranking
-    held = HeldOut.of(score, weight, positive)
+    held = HeldOutRanking.of(score, weight, positive)
     again, is_positive, of = held.rows()
     for cut in np.unique(score):
         for kind in (True, False):
@@ -71,7 +71,7 @@ def test_held_out_rows_come_back_from_the_list(ranking):
 def test_of_a_long_list_the_first_places_are_kept_and_the_rest_is_near():
     rng = np.random.default_rng(0)
     score, positive = rng.normal(size=20_000), rng.random(20_000) < 0.1
-    held = HeldOut.of(score, np.ones(20_000), positive).thinned()
+    held = HeldOutRanking.of(score, np.ones(20_000), positive).thin()
     assert held.score.size <= 512
     assert (held.weight[-1], held.positive[-1]) == (20_000, positive.sum())
     for k, tolerance in ((1, 1e-12), (17, 1e-12), (200, 1e-12), (3_000, 0.01), (20_000, 1e-12)):
@@ -80,7 +80,9 @@ def test_of_a_long_list_the_first_places_are_kept_and_the_rest_is_near():
 
 
 def test_around_a_budget_is_the_mean_of_budgets_from_half_to_twice():
-    held = HeldOut.of(np.arange(8.0)[::-1], np.ones(8), np.array([1, 1, 0, 1, 0, 0, 0, 0]) == 1)
+    held = HeldOutRanking.of(
+        np.arange(8.0)[::-1], np.ones(8), np.array([1, 1, 0, 1, 0, 0, 0, 0]) == 1
+    )
     shares = 0.25 * 2.0 ** np.array([-1, -0.5, 0, 0.5, 1])
     assert held.around(0.25) == pytest.approx(np.mean([held.precision(s) for s in shares]))
     assert held.precision(0.25) == 1.0
@@ -124,9 +126,9 @@ def test_smoothing_adds_rows_of_the_parents_smoothed_precision(model, m):
         return (positive + m * by_hand(nodes.parent[node])) / (weight + m)
 
     expected = [by_hand(node) for node in range(nodes.root.size)]
-    found = smoothed(nodes.parent, nodes.sums, m)
+    found = smooth(nodes.parent, nodes.sums, m)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
-    np.testing.assert_array_equal(node_scores(nodes, Shape(2, m), "precision"), found)
+    np.testing.assert_array_equal(node_scores(nodes, Pruning(2, m), "precision"), found)
 
 
 def left_to_right(nodes, depth, node=0):
@@ -144,12 +146,12 @@ def test_positions_fall_evenly_from_left_to_right(model, depth):
     expected = [(len(leaves) - place) / len(leaves) for place in range(len(leaves))]
     np.testing.assert_allclose(score[leaves], expected, rtol=1e-12)
     assert score[leaves[0]] == 1
-    np.testing.assert_array_equal(node_scores(nodes, Shape(depth, 3.0), "position"), score)
+    np.testing.assert_array_equal(node_scores(nodes, Pruning(depth, 3.0), "position"), score)
 
 
 @given(grown(), st.integers(0, 5))
 def test_leaves_at_a_depth_are_those_of_the_pruned_tree(model, depth):
     tree = model[1]
-    small, old, _ = tree.pruned(tree.nodes.depth < depth)
+    small, old, _ = tree.prune(tree.nodes.depth < depth)
     np.testing.assert_array_equal(np.flatnonzero(leaves_at(tree.nodes, depth)), old[small.is_leaf])
     np.testing.assert_array_equal(np.sort(left_to_right(tree.nodes, depth)), old[small.is_leaf])

@@ -9,8 +9,8 @@ from trees.naive import path, random_rows, tables
 from rarefind.trees._borders import band_widths
 from rarefind.trees._columns import read_columns
 from rarefind.trees._meta import Plan, grow_meta_tree
-from rarefind.trees._prune import Shape
-from rarefind.trees._ranker import Ranker, moved_within
+from rarefind.trees._prune import Pruning
+from rarefind.trees._ranker import Ranker, move_within
 
 
 @st.composite
@@ -22,7 +22,7 @@ def rankers(draw):
         draw(st.integers(1, 3)), 4, "max-ap", "precision", "average_precision", 1, rows.X.shape[1]
     )
     tree = grow_meta_tree(columns, rows.positive, rows.weight, plan, 0)
-    shape = Shape(draw(st.integers(0, 4)), draw(st.sampled_from([0.0, 1.0, 64.0])))
+    shape = Pruning(draw(st.integers(0, 4)), draw(st.sampled_from([0.0, 1.0, 64.0])))
     scores = draw(st.sampled_from(["precision", "position"]))
     rng = np.random.default_rng(draw(st.integers(0, 999)))
     width = band_widths(tree, rows.X, rows.weight) * draw(st.sampled_from([0.3, 1.0, 5.0]))
@@ -46,7 +46,7 @@ def test_rows_stay_within_the_place_of_their_leaf(model):
 def test_a_row_behind_all_bands_has_the_score_of_its_leaf(model):
     ranker, X = model
     c = ranker.tree.conditions
-    for x, priority, blend in zip(X, ranker.priority(X), ranker.blended(X), strict=True):
+    for x, priority, blend in zip(X, ranker.priority(X), ranker.blend(X), strict=True):
         met, leaf = path(ranker.tree, x)
         near = [
             at
@@ -72,7 +72,7 @@ def test_other_rows_of_the_call_do_not_matter(model):
 def test_a_row_moves_towards_the_mean_of_near_leaves(model):
     ranker, X = model
     own = ranker.score[ranker.tree.apply(X)]
-    move, pull = ranker.priority(X) - own, ranker.blended(X) - own
+    move, pull = ranker.priority(X) - own, ranker.blend(X) - own
     assert (move * pull >= 0).all()
     assert (move[np.abs(pull) < 1e-300] == 0).all()
 
@@ -91,18 +91,18 @@ def test_moves_by_hand():
         0.2 + 0.49 * 0.5 * 0.3,
         0.2 - 0.49 * 0.5 * 0.2,  # below the last there is 0
     ]
-    np.testing.assert_allclose(moved_within(leaf, mean, score, is_leaf), expected, rtol=1e-12)
+    np.testing.assert_allclose(move_within(leaf, mean, score, is_leaf), expected, rtol=1e-12)
 
 
 def test_ties_are_broken_by_borders_and_stay_without_them():
-    rows = random_rows(1, 200, ["numbers", "numbers"], "ones", holes=0.0)
+    rows = random_rows(1, 200, ["numbers", "numbers"], "ones", missing=0.0)
     columns = read_columns(rows.X, rows.positive, rows.is_set, "exact", 255)
     plan = Plan(2, 2, "max-ap", "precision", "average_precision", 1, 2, 5.0)
     tree = grow_meta_tree(columns, rows.positive, rows.weight, plan, 0)
-    tied = Ranker.of(tree, Shape(2, 1.0), "precision", np.empty(0))
-    broken = Ranker.of(tree, Shape(2, 1.0), "precision", band_widths(tree, rows.X, rows.weight))
+    tied = Ranker.of(tree, Pruning(2, 1.0), "precision", np.empty(0))
+    broken = Ranker.of(tree, Pruning(2, 1.0), "precision", band_widths(tree, rows.X, rows.weight))
     assert np.unique(tied.priority(rows.X)).size == tied.tree.is_leaf.sum() <= 4
-    np.testing.assert_array_equal(tied.blended(rows.X), tied.priority(rows.X))
+    np.testing.assert_array_equal(tied.blend(rows.X), tied.priority(rows.X))
     assert np.unique(broken.priority(rows.X)).size > 40
 
 
@@ -111,5 +111,5 @@ def test_neighbouring_numbers_stay_apart(smallest_gap):
     """Two leaves whose scores are neighbouring floating-point numbers do not meet."""
     high = np.nextafter(smallest_gap, 1)
     score, is_leaf = np.array([0.3, smallest_gap, high]), np.array([False, True, True])
-    low_row, high_row = moved_within(np.array([1, 2]), np.array([1.0, 0.0]), score, is_leaf)
+    low_row, high_row = move_within(np.array([1, 2]), np.array([1.0, 0.0]), score, is_leaf)
     assert low_row < high_row

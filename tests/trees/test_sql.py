@@ -12,7 +12,7 @@ from trees.test_text import banded, banded_cases, edges, plain, small_with_bands
 from rarefind.rules.sql_words import DIALECTS, _as_division
 from rarefind.trees import MetaAPClassifier
 from rarefind.trees._borders import band_widths
-from rarefind.trees._prune import Shape
+from rarefind.trees._prune import Pruning
 from rarefind.trees._ranker import Ranker
 from rarefind.trees._sql import _Writer, to_sql
 
@@ -21,19 +21,19 @@ ROWS = 'my "rows"'
 TYPES = {"sqlite": "real", "duckdb": "double"}
 
 
-def quoted(name):
+def quote(name):
     return '"' + name.replace('"', '""') + '"'
 
 
 def run(connection, sql, X, names, table=ROWS):
     """Put the rows into a table, with a number each, and run the query on it."""
-    columns = ", ".join(f"{quoted(name)} DOUBLE" for name in names)
-    connection.execute(f"CREATE TABLE {quoted(table)} (number INTEGER, {columns})")
+    columns = ", ".join(f"{quote(name)} DOUBLE" for name in names)
+    connection.execute(f"CREATE TABLE {quote(table)} (number INTEGER, {columns})")
     marks = ", ".join("?" * (len(names) + 1))
     rows = [
         [i, *(None if np.isnan(x) else float(x) for x in row)] for i, row in enumerate(X.tolist())
     ]
-    connection.executemany(f"INSERT INTO {quoted(table)} VALUES ({marks})", rows)
+    connection.executemany(f"INSERT INTO {quote(table)} VALUES ({marks})", rows)
     cursor = connection.execute(sql)
     assert [column[0] for column in cursor.description] == ["number", *names, "priority"]
     found = sorted(cursor.fetchall())
@@ -114,7 +114,7 @@ def large(n, inner, outer, smoothing=1.0):
     rows = random_rows(3, n, ["numbers", "levels", "numbers"], "ones")
     tree, _ = grown(rows, inner, outer, "entropy")
     width = band_widths(tree, rows.X, rows.weight)
-    return Ranker.of(tree, Shape(outer, smoothing), "precision", width)
+    return Ranker.of(tree, Pruning(outer, smoothing), "precision", width)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from trees.test_paths import NAMES, cases, corners, grown, small, tree_of
 
 from rarefind.trees import MetaAPClassifier
 from rarefind.trees._borders import band_widths
-from rarefind.trees._prune import Shape
+from rarefind.trees._prune import Pruning
 from rarefind.trees._ranker import Ranker
 from rarefind.trees._text import condition_text, export_text
 
@@ -26,7 +26,7 @@ def banded(case):
     rows = random_rows(seed, plan.pop("n"), kinds)
     tree, _ = grown(rows, **plan)
     width = band_widths(tree, rows.X, rows.weight)
-    ranker = Ranker.of(tree, Shape(depth, smoothing), "precision", width)
+    ranker = Ranker.of(tree, Pruning(depth, smoothing), "precision", width)
     return ranker, edges(ranker, len(kinds), 60, np.random.default_rng(seed))
 
 
@@ -233,7 +233,7 @@ def test_bands_of_no_width_are_not_spoken_of():
 
 @pytest.mark.parametrize("ties", ["border", "leaf"])
 def test_a_fitted_model_is_read_back_from_its_text(ties):
-    rows = random_rows(2, 300, ["numbers", "ties"], holes=0)
+    rows = random_rows(2, 300, ["numbers", "ties"], missing=0)
     model = MetaAPClassifier(ties=ties, random_state=0).fit(rows.X, rows.positive)
     reader = Reader(model.export_text(), ["x0", "x1"])
     assert reader.has_bands == (ties == "border")

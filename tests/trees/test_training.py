@@ -70,7 +70,7 @@ def test_columns_of_levels_by_number_name_or_mask(given_as, expected):
         ([3], "categorical_features holds 3; there are 3 columns."),
         ([-4], "categorical_features holds -4; there are 3 columns."),
         ([1.0], "categorical_features holds 1.0; there are 3 columns."),
-        (["colour"], "categorical_features names 'colour', which is no column."),
+        (["colour"], "categorical_features names 'colour', which is not a column."),
         ([True, False], "categorical_features holds 2 truth values for 3 columns."),
     ],
 )
@@ -155,7 +155,7 @@ def labelled_by_value(rows, others):
 @given(st.integers(0, 999))
 @settings(max_examples=10)
 def test_bins_of_a_part_know_nothing_of_the_other_rows(seed):
-    rows = random_rows(seed, 900, ["numbers", "ties", "levels"], holes=0.1)
+    rows = random_rows(seed, 900, ["numbers", "ties", "levels"], missing=0.1)
     part = np.random.default_rng(seed).permutation(900)[:600]
     changed = labelled_by_value(rows, np.setdiff1d(np.arange(900), part))
     found = [training_rows(r).part(training_rows(r).columns(), part) for r in (rows, changed)]

@@ -1,4 +1,4 @@
-"""Budgets as they are written: checks, shares, and periods they are spent in.
+"""Budgets as they are written: checks, or a share of the rows.
 
 Nothing heavy is imported: the command line asks before it starts to work.
 """
@@ -6,12 +6,8 @@ Nothing heavy is imported: the command line asks before it starts to work.
 from __future__ import annotations
 
 import math
-from typing import Any
 
-__all__ = ["PERIODS", "budget_share", "check_period"]
-
-#: Periods that a budget can be spent in, and what pandas calls them.
-PERIODS = {"hour": "h", "day": "D", "week": "W", "month": "M"}
+__all__ = ["budget_share", "check_budget"]
 
 
 def budget_share(k: int | float | str) -> float | None:
@@ -31,9 +27,12 @@ def budget_share(k: int | float | str) -> float | None:
     raise ValueError(f"A budget is a number of checks (200) or a share (0.5% or 0.005), not {k!r}.")
 
 
-def check_period(per: str | None, time: Any) -> None:
-    """Refuse a period that there is not, or that needs a time."""
-    if per is not None and per not in PERIODS:
-        raise ValueError(f"A period is one of {', '.join(PERIODS)}, not {per!r}.")
-    if per is not None and time is None:
-        raise ValueError(f"A budget for each {per} needs the column with the time of a row.")
+def check_budget(k: int | float | str, rows: int | None = None, where: str = "the file") -> None:
+    """Refuse what is not a budget, one of 0 checks, and more checks than there are rows."""
+    if str(k).strip().rstrip("%").strip() in ("0", "0.0"):
+        raise ValueError("A budget of 0 checks buys nothing: give the checks that you can afford.")
+    if budget_share(k) is None and rows is not None and float(k) > rows:
+        raise ValueError(
+            f"The budget of {float(k):,.0f} checks is larger than {where}, which has {rows:,} "
+            "rows: give fewer checks, or a share of the rows (0.5%)."
+        )

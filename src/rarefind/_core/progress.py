@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["Listener", "progress_bar", "watched"]
+__all__ = ["Listener", "listen_to_progress", "progress_bar"]
 
 #: Called with the number of steps done, and of all where that is known.
 Listener = Callable[[int, int | None], None]
@@ -15,8 +15,8 @@ _LISTENER: ContextVar[Listener | None] = ContextVar("rarefind_listener", default
 
 
 @contextmanager
-def watched(listener: Listener | None) -> Iterator[None]:
-    """Have the listener told of the outermost work inside; that of threads is not seen."""
+def listen_to_progress(listener: Listener | None) -> Iterator[None]:
+    """Report the outermost work inside to the listener; that of threads is not seen."""
     token = _LISTENER.set(listener)
     try:
         yield
@@ -32,15 +32,15 @@ def progress_bar(
     listener = _LISTENER.get()
     done = 0
 
-    def tell(steps: int) -> None:
+    def report(steps: int) -> None:
         nonlocal done
         done += steps
         if listener is not None:
             listener(done, total)
 
-    with watched(None):  # parts of this work are not told of
+    with listen_to_progress(None):  # parts of this work are not reported
         if not verbose:
-            yield tell
+            yield report
             return
         from rich.progress import (
             BarColumn,
@@ -56,7 +56,7 @@ def progress_bar(
             task = bar.add_task(description, total=total)
 
             def advance(steps: int) -> None:
-                tell(steps)
+                report(steps)
                 bar.advance(task, steps)
 
             yield advance

@@ -1,4 +1,4 @@
-"""What a model file may hold: each class registers itself, with a tag that never changes."""
+"""What a model file may contain: each class registers itself, with a tag that never changes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-__all__ = ["SavedType", "saved", "saved_type", "type_of_tag"]
+__all__ = ["SavedType", "rename_fields", "saved", "saved_type", "type_of_tag"]
 
 State: TypeAlias = dict[str, Any]
 #: Makes the state of an older version of a class one of the present version.
@@ -59,7 +59,7 @@ def saved(tag: str, version: int = 1, *, upgrade: Upgrade | None = None) -> Call
     Parameters
     ----------
     tag : str
-        What the class is called in files, for ever: it stays when the class is renamed or moved.
+        The name of the class in files, for ever: it stays when the class is renamed or moved.
     version : int, default=1
         The version of the state; one more whenever attributes are renamed or change their meaning.
     upgrade : callable, default=None
@@ -75,6 +75,15 @@ def saved(tag: str, version: int = 1, *, upgrade: Upgrade | None = None) -> Call
         return cls
 
     return register
+
+
+def rename_fields(names: dict[str, str]) -> Upgrade:
+    """An upgrade from version 1 that gives fields their new names."""
+
+    def upgrade(_: int, state: State) -> State:
+        return {names.get(name, name): value for name, value in state.items()}
+
+    return upgrade
 
 
 def saved_type(cls: type) -> SavedType | None:

@@ -6,7 +6,6 @@ from typing import Any
 
 from rarefind.base import RareClassifier
 from rarefind.boosting import NLBClassifier, ProjectionBoostingClassifier, SGBAPClassifier
-from rarefind.boosting._base import BoostingClassifier
 from rarefind.conditions import ConditionClassifier
 from rarefind.neighbors import (
     GammaKNNClassifier,
@@ -50,18 +49,6 @@ def plain_xgboost(**given: Any) -> SGBAPClassifier:
         "colsample_bytree": 0.8,
     }
     return SGBAPClassifier(**settings | given)
-
-
-def stops_quickly(estimator: Any) -> bool:
-    """Whether a fit of it looks at the time every moment: after each round, or each tree."""
-    if isinstance(estimator, ProjectionBoostingClassifier):
-        return False  # it learns directions in between
-    return isinstance(estimator, BoostingClassifier | MetaAPForestClassifier)
-
-
-def makes_do(estimator: Any) -> bool:
-    """Whether a fit of it makes fewer rounds where time is short, rather than give up."""
-    return stops_quickly(estimator) and isinstance(estimator, BoostingClassifier)
 
 
 def candidate_estimators(random_state: Any, n_jobs: int | None) -> dict[str, RareClassifier]:

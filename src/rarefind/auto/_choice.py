@@ -12,8 +12,14 @@ from rarefind.auto._kinds import of_different_kinds
 from rarefind.auto._member import Member, RankScale
 from rarefind.auto._search import Contender, Search
 from rarefind.metrics import CountMetric
-from rarefind.selection import best_threshold
-from rarefind.selection.calibration import BetaCalibration, Reference
+from rarefind.selection.calibration import (
+    LOG_ODDS,
+    Calibrated,
+    Reference,
+    ScoreCalibration,
+    ScoreKind,
+)
+from rarefind.selection.thresholds import ANY_THRESHOLD, bounds_at
 
 _MOST_MEMBERS = 5
 _FARTHEST = 35.0  # log-odds of a rank that rounds to 0 or 1
@@ -143,7 +149,7 @@ class Settled(NamedTuple):
     members: list[Member]
     threshold: float
     #: None where the only member gives probabilities and ranks of its own.
-    calibration: BetaCalibration | None
+    calibration: ScoreCalibration | None
     reference: Reference | None
 
 
@@ -169,10 +175,9 @@ def settle(search: Search, choice: Choice, metric: CountMetric, threshold: Any) 
             own = float(model.threshold_)
             return Settled(members, own if threshold == "auto" else float(threshold), None, None)
     positive, score, weight = (np.concatenate(part) for part in zip(*held, strict=True))
-    if threshold == "auto":
-        threshold = best_threshold(positive, score, metric, sample_weight=weight).threshold
-    calibration = BetaCalibration.fit(as_log_odds(score, len(members)), positive, weight)
-    return Settled(members, float(threshold), calibration, Reference.of(score, weight))
+    bounds = ANY_THRESHOLD if threshold == "auto" else bounds_at(float(threshold))
+    found = Calibrated.fit(score, positive, weight, score_kind(len(members)), metric, bounds)
+    return Settled(members, found.threshold, found.calibration, found.reference)
 
 
 def _scale(search: Search, contender: Contender) -> RankScale:
@@ -182,10 +187,12 @@ def _scale(search: Search, contender: Contender) -> RankScale:
     return RankScale.of(score, weight)
 
 
-def as_log_odds(score: Floats, members: int) -> Floats:
-    """A score in a form that probabilities are logistic in: log-odds of ranks, log of ratios."""
-    if members == 1:
-        return np.arcsinh(score)
+def score_kind(members: int) -> ScoreKind:
+    """How the score of one member, or the mean rank of several, becomes a probability."""
+    return LOG_ODDS._replace(transform=np.arcsinh if members == 1 else _log_odds_of_rank)
+
+
+def _log_odds_of_rank(score: Floats) -> Floats:
     with np.errstate(divide="ignore"):
         odds = np.log(score) - np.log1p(-score)
     return np.clip(odds, -_FARTHEST, _FARTHEST)

@@ -22,8 +22,8 @@ from rarefind._core.deadline import seconds_of
 from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import report_progress, with_callbacks
 from rarefind._core.types import ArrayLike, Floats, Label, Table
-from rarefind.auto._candidates import CANDIDATE_NAMES, candidate_estimators, makes_do, stops_quickly
-from rarefind.auto._choice import Choice, Settled, as_log_odds, choose, settle
+from rarefind.auto._candidates import CANDIDATE_NAMES, candidate_estimators
+from rarefind.auto._choice import Choice, Settled, choose, score_kind, settle
 from rarefind.auto._clock import Clock
 from rarefind.auto._member import Columns, Member, merged
 from rarefind.auto._rows import Known, checked_times
@@ -31,8 +31,6 @@ from rarefind.auto._search import Contender, Search, rungs
 from rarefind.base import RareClassifier
 from rarefind.metrics import budget as checks_bought
 from rarefind.rules import Reason
-from rarefind.selection.calibration import BetaCalibration, Reference
-from rarefind.selection.thresholds import metric_of_counts
 
 # With fewer rows of a class none are left to hold out of what is held out already.
 _FEWEST = 3
@@ -209,7 +207,7 @@ class AutoClassifier(RareClassifier):
         self
         """
         clock = Clock(math.inf if self.trials is not None else seconds_of(self.time_limit))
-        metric = metric_of_counts(self.metric)
+        metric = self._count_metric()
         X, codes = self._start_fit(X, y, self.pos_label)
         check_consistent_length(X, groups)
         positive = self._is_positive(codes)
@@ -261,7 +259,7 @@ class AutoClassifier(RareClassifier):
             given = {name: given[name] for name in _known_names(self.candidates)}
         if not given:
             raise ValueError("candidates holds no candidate: give at least one, or None for all.")
-        return [Contender(name, e, stops_quickly(e), makes_do(e)) for name, e in given.items()]
+        return [Contender(name, e, e.stops_quickly, e.fits_in_time) for name, e in given.items()]
 
     def _keep(self, search: Search, choice: Choice, settled: Settled) -> None:
         """Keep the members, and what the search found out."""
@@ -269,8 +267,8 @@ class AutoClassifier(RareClassifier):
         for member in self._members:
             if "n_jobs" in member.estimator.get_params(deep=False):
                 member.estimator.set_params(n_jobs=self.n_jobs)
-        self._calibration: BetaCalibration | None = settled.calibration
-        self._reference: Reference | None = settled.reference
+        self._calibration = settled.calibration
+        self._reference = settled.reference
         self.threshold_ = settled.threshold
         self.best_name_ = choice.best.name
         self.beats_chance_ = choice.beats_chance
@@ -325,7 +323,8 @@ class AutoClassifier(RareClassifier):
     def _probability(self, X: Floats) -> Floats:
         if self._calibration is None:
             return self._members[0].probability(X)
-        return self._calibration.probability(as_log_odds(self._priority(X), len(self._members)))
+        kind = score_kind(len(self._members))
+        return kind.probability(self._priority(X), self._calibration, self.threshold_)
 
     def _explain(self, X: Floats) -> list[Reason]:
         names, scores = self._feature_names(), self._priority(X)
@@ -340,7 +339,8 @@ class AutoClassifier(RareClassifier):
     def _ranked(self, reason: Reason) -> Reason:
         if self._reference is None:
             return reason
-        return replace(reason, rank_in_reference=self._reference.rank(reason.score))
+        (rank,) = self._ranks(np.array([reason.score]))
+        return replace(reason, rank_in_reference=rank)
 
 
 @contextmanager
@@ -365,7 +365,7 @@ def _known_names(candidates: Any) -> Sequence[str]:
 
 
 def _check_ours(name: str, estimator: Any) -> None:
-    if not isinstance(estimator, RareClassifier) or getattr(estimator, "_reads_tables", False):
+    if not isinstance(estimator, RareClassifier) or estimator.reads_tables:
         raise ValueError(
             f"The candidate {name!r} is a {type(estimator).__name__}: candidates are estimators of "
             "rarefind that take rows of numbers."

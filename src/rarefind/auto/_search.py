@@ -11,7 +11,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import clone
 
-from rarefind._core.deadline import OutOfTimeError, making_do, until
+from rarefind._core.deadline import OutOfTimeError, best_effort, until
 from rarefind._core.kernels import awaits_compiling
 from rarefind._core.types import Floats, Ints
 from rarefind.auto._clock import Clock, Pace
@@ -264,7 +264,7 @@ class Search:
         threads = 1 if self.clock.end == math.inf else self._threads(n)
         try:
             end = self.clock.last - self._cannot_stop(n)
-            with until(end), making_do(self._share_to_try(n)):
+            with until(end), best_effort(self._share_to_try(n)):
                 return self._fit(contender, rows, threads)
         except OutOfTimeError:
             return None
@@ -335,7 +335,7 @@ class Search:
             if size < _WORTH_MORE_ROWS * contender.size and size < most:
                 return
             try:
-                with until(end - self._scoring), making_do(_SHARE_OF_ROUNDS):
+                with until(end - self._scoring), best_effort(_SHARE_OF_ROUNDS):
                     found = self._tried(own, 0, size, self._threads(size))
             except OutOfTimeError:
                 return
@@ -468,7 +468,7 @@ class Search:
 
     def _tried_until(self, end: float, *what: Any) -> Judged | ValueError:
         # A thread of its own does not know it.
-        with until(end), making_do(self._share_to_try(what[2])):
+        with until(end), best_effort(self._share_to_try(what[2])):
             return self._tried(*what)
 
     def _share_to_try(self, rows: int) -> float:

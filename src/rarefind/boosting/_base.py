@@ -9,7 +9,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
-from scipy.special import expit
 from sklearn.base import _fit_context
 from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -24,21 +23,18 @@ from rarefind._core.checks import (
 from rarefind._core.deadline import check_time_left, deadline, soft_deadline
 from rarefind._core.sklearn_compat import report_progress, with_callbacks
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label, Table
-from rarefind.base import RareClassifier, as_reasons
+from rarefind.base import RareClassifier
 from rarefind.boosting._coding import Coding
 from rarefind.boosting._trees import Trees
 from rarefind.metrics import average_precision, budget, precision_at_k
 from rarefind.rules import Reason
-from rarefind.selection import best_threshold
-from rarefind.selection.calibration import BetaCalibration, Reference
-from rarefind.selection.cross_validation import folds_of_used
-from rarefind.selection.thresholds import metric_of_counts, only
+from rarefind.selection.cross_validation import check_positives_held_out, folds_of_used
 
 # Folds are held out until they hold this many positives: more make the choice no better.
 _ENOUGH_POSITIVES = 300
 
 
-class Rows(NamedTuple):
+class BoostingRows(NamedTuple):
     """Rows to learn from, or to judge by."""
 
     X: Floats
@@ -46,20 +42,20 @@ class Rows(NamedTuple):
     positive: Bools
     weight: Floats
 
-    def take(self, rows: Ints) -> Rows:
+    def take(self, rows: Ints) -> BoostingRows:
         """Some of the rows."""
-        return Rows(self.X[rows], self.codes[rows], self.positive[rows], self.weight[rows])
+        return BoostingRows(self.X[rows], self.codes[rows], self.positive[rows], self.weight[rows])
 
-    def levelled(self) -> Rows:
+    def normalise_weights(self) -> BoostingRows:
         """The same with weights of 1 on average: what XGBoost is asked speaks of rows."""
         return self._replace(weight=self.weight / self.weight.mean())
 
 
-class Part(NamedTuple):
+class TrainingPart(NamedTuple):
     """Rows to make rounds on, by number or all of them, and rows to judge them by."""
 
     train: Ints | None
-    held: Ints | Rows
+    held: Ints | BoostingRows
 
 
 class Growing(Protocol):
@@ -72,7 +68,7 @@ class Growing(Protocol):
         """Scores of the rows it is judged by, after the rounds so far."""
 
 
-class Best:
+class BestRound:
     """The best round so far, and whether it is time to stop.
 
     Of equal rounds the last is the best: where all is well already, more trees make it safer. With
@@ -106,6 +102,8 @@ class BoostingClassifier(RareClassifier):
     """
 
     _allows_missing = True
+    stops_quickly = True
+    fits_in_time = True
     #: Parameters that all of them have.
     _shared_constraints: ClassVar[dict[str, Any]] = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
@@ -136,8 +134,6 @@ class BoostingClassifier(RareClassifier):
     eval_metric: str
     k: Any
     cv: Any
-    threshold: Any
-    metric: Any
     pos_label: Label
     random_state: Any
     n_jobs: int | None
@@ -146,10 +142,9 @@ class BoostingClassifier(RareClassifier):
     _coding: Coding
     n_rounds_: int
     validation_curve_: Floats
-    value_: float
 
     @abstractmethod
-    def _grow(self, rows: Rows, held_out: Floats | None, seed: int) -> Growing:
+    def _grow(self, rows: BoostingRows, held_out: Floats | None, seed: int) -> Growing:
         """A model before its first round, on its own bins."""
 
     @abstractmethod
@@ -191,7 +186,7 @@ class BoostingClassifier(RareClassifier):
         -------
         self
         """
-        metric_of_counts(self.metric)
+        self._count_metric()
         X, codes = self._start_fit(X, y, self.pos_label)
         check_consistent_length(X, groups)
         weight = training_weights(X, codes, sample_weight, None)
@@ -219,15 +214,13 @@ class BoostingClassifier(RareClassifier):
                     self.n_rounds_ = number + 1
                     break
         self._keep(model)
-        self._calibration: BetaCalibration | None = None
-        self._reference: Reference | None = None
-        self._settle(held, scores)
+        self._calibrate_parts(held, scores)
         return self
 
-    def _rows(self, X: Floats, codes: Array, weight: Floats) -> Rows:
+    def _rows(self, X: Floats, codes: Array, weight: Floats) -> BoostingRows:
         many = self.classes_.size > 2
         positive = np.zeros(codes.size, dtype=bool) if many else self._is_positive(codes)
-        return Rows(X, codes, positive, weight).levelled()
+        return BoostingRows(X, codes, positive, weight).normalise_weights()
 
     def _budget_share(self, n: int) -> float | None:
         """The share of rows that will be checked, where that is what rounds are judged by."""
@@ -238,11 +231,16 @@ class BoostingClassifier(RareClassifier):
         return budget(self.k, n) / n
 
     def _parts(
-        self, rows: Rows, used: Bools, groups: ArrayLike | None, judges: Rows | None, seed: int
-    ) -> list[Part]:
+        self,
+        rows: BoostingRows,
+        used: Bools,
+        groups: ArrayLike | None,
+        judges: BoostingRows | None,
+        seed: int,
+    ) -> list[TrainingPart]:
         """What rounds are tried on and judged by: folds, or the rows that the user gives."""
         if judges is not None:
-            return [Part(None, judges)]
+            return [TrainingPart(None, judges)]
         if groups is not None:
             groups = np.asarray(groups)[used]
         sizes = np.bincount(rows.codes)
@@ -258,17 +256,17 @@ class BoostingClassifier(RareClassifier):
         parts = []
         enough = 0
         for train, held in found:
-            parts.append(Part(np.sort(train), held))
+            parts.append(TrainingPart(np.sort(train), held))
             enough += int(rare[held].sum())
             if enough >= _ENOUGH_POSITIVES:
                 break
         return parts
 
-    def _eval_rows(self, eval_set: Any) -> Rows:
+    def _eval_rows(self, eval_set: Any) -> BoostingRows:
         if isinstance(eval_set, list) and len(eval_set) == 1:
             eval_set = eval_set[0]  # XGBoost's form
         if not isinstance(eval_set, tuple) or len(eval_set) not in (2, 3):
-            raise ValueError("eval_set is one tuple (X, y) or (X, y, sample_weight).")
+            raise ValueError("eval_set must be one tuple (X, y) or (X, y, sample_weight).")
         X = validate_data(self, eval_set[0], reset=False, dtype=np.float64, ensure_all_finite=False)
         check_finite(self, X, self._allows_missing)
         labels = column_or_1d(eval_set[1])
@@ -276,7 +274,7 @@ class BoostingClassifier(RareClassifier):
         place = {label: code for code, label in enumerate(self.classes_.tolist())}
         unknown = [label for label in labels.tolist() if label not in place]
         if unknown:
-            raise ValueError(f"eval_set holds the label {unknown[0]!r}, which y does not.")
+            raise ValueError(f"eval_set has the label {unknown[0]!r}, which y does not have.")
         codes = np.array([place[label] for label in labels.tolist()])
         weight = training_weights(X, codes, eval_set[2] if len(eval_set) == 3 else None, None)
         used = weight > 0
@@ -285,15 +283,20 @@ class BoostingClassifier(RareClassifier):
         return self._rows(X[used], codes[used], weight[used])
 
     def _hold_out(
-        self, rows: Rows, parts: list[Part], seed: int, step: Callable[[], None], stop: float
-    ) -> tuple[list[Rows], list[Floats]]:
+        self,
+        rows: BoostingRows,
+        parts: list[TrainingPart],
+        seed: int,
+        step: Callable[[], None],
+        stop: float,
+    ) -> tuple[list[BoostingRows], list[Floats]]:
         """Make rounds on all parts; the held-out rows and their scores after the best round.
 
-        No more rounds are made than until the moment ``stop``.
+        No more rounds are made after the time ``stop``.
         """
         models, held = zip(*(self._grow_part(rows, part, seed) for part in parts), strict=True)
         curve: list[float] = []
-        best = Best(self.early_stopping_rounds, self._logistic_rounds())
+        best = BestRound(self.early_stopping_rounds, self._logistic_rounds())
         for number in range(self.n_estimators):
             for model in models:
                 model.step(number)
@@ -306,14 +309,16 @@ class BoostingClassifier(RareClassifier):
         self.validation_curve_, self.n_rounds_ = np.array(curve), best.rounds
         return list(held), best.scores
 
-    def _grow_part(self, rows: Rows, part: Part, seed: int) -> tuple[Growing, Rows]:
+    def _grow_part(
+        self, rows: BoostingRows, part: TrainingPart, seed: int
+    ) -> tuple[Growing, BoostingRows]:
         """A model on a part, and the rows it is judged by.
 
         These come without their columns, which are coded for the model once, and let go.
         """
         check_time_left(deadline())  # to cut columns into bins takes as long as many rounds
-        own = rows if part.train is None else rows.take(part.train).levelled()
-        judges = part.held if isinstance(part.held, Rows) else rows.take(part.held)
+        own = rows if part.train is None else rows.take(part.train).normalise_weights()
+        judges = part.held if isinstance(part.held, BoostingRows) else rows.take(part.held)
         model = self._grow(own, judges.X, seed)
         return model, judges._replace(X=np.empty((0, judges.X.shape[1])))
 
@@ -321,7 +326,7 @@ class BoostingClassifier(RareClassifier):
         """First rounds of another loss, after which a stop is thought of."""
         return 0
 
-    def _worth(self, held: Rows, score: Floats) -> float:
+    def _worth(self, held: BoostingRows, score: Floats) -> float:
         """What a ranking of held-out rows is worth; larger is better."""
         if not held.positive.any():
             return np.nan
@@ -330,23 +335,15 @@ class BoostingClassifier(RareClassifier):
         checks = max(1, round(self._share * held.weight.sum()))
         return precision_at_k(held.positive, score, checks, sample_weight=held.weight)
 
-    def _settle(self, held: list[Rows], scores: list[Floats]) -> None:
-        """Set the threshold, the probabilities and the ranks by the scores of held-out rows."""
-        fixed = 0.0 if self.threshold in (None, "auto") else float(self.threshold)
+    def _calibrate_parts(self, held: list[BoostingRows], scores: list[Floats]) -> None:
+        """Set threshold, probabilities and ranks by the scores of all held-out rows."""
         if not held:
-            self.threshold_, self.value_ = fixed, np.nan
+            self._leave_uncalibrated()
             return
-        score = np.concatenate(scores)
         positive = np.concatenate([rows.positive for rows in held])
         weight = np.concatenate([rows.weight for rows in held])
-        if not positive.any():
-            raise ValueError("No positive was held out, so nothing can be tuned: give other folds.")
-        bounds = (-np.inf, np.inf) if self.threshold == "auto" else only(fixed)
-        metric = metric_of_counts(self.metric)
-        best = best_threshold(positive, score, metric, sample_weight=weight, bounds=bounds)
-        self.threshold_, self.value_ = best.threshold, best.value
-        self._calibration = BetaCalibration.fit(score, positive, weight)
-        self._reference = Reference.of(score, weight)
+        check_positives_held_out(positive)
+        self._calibrate(np.concatenate(scores), positive, weight)
 
     @property
     def feature_importances_(self) -> Floats:
@@ -361,20 +358,12 @@ class BoostingClassifier(RareClassifier):
         return np.asarray(found / (found.sum() or 1.0))
 
     def _check_state(self) -> None:
-        """Refuse what a file holds that no fit would make."""
+        """Raise on a state from a file that no fit would make."""
         self._trees.check_state(self.n_features_in_)
         self._coding.check_state(self.n_features_in_)
 
-    def _probability(self, X: Floats) -> Floats:
-        score = self._priority(X)
-        if self._calibration is None:
-            return np.asarray(expit(score))
-        return self._calibration.probability(score)
-
     def _explain(self, X: Floats) -> list[Reason]:
-        added, bases = self._contributions(X), self._bases(X)
-        names = self._feature_names()
-        return as_reasons(X, self._priority(X), added, self._reference, names, bases)
+        return self._reasons_by_column(X, self._contributions(X), self._bases(X))
 
     def _bases(self, X: Floats) -> Floats | None:
         """What contributions add to, one a row; None where they do not make up the score."""

@@ -12,7 +12,7 @@ from rarefind.rules.branches import Branch, xgboost_branches
 
 
 def booster_branches(trees: Trees, coding: Coding) -> list[Branch]:
-    """The branches of all trees; a new level goes where a hole goes, as in the coding."""
+    """The branches of all trees; a new category goes where missing values go, as in the coding."""
     sets = dict(zip(np.flatnonzero(coding.is_set).tolist(), coding.levels, strict=True))
 
     def below(column: int, code: float) -> float:

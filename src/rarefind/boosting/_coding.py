@@ -1,4 +1,4 @@
-"""Columns as XGBoost is given them: codes of bins that see the positives, codes of levels."""
+"""Columns as XGBoost is given them: codes of bins that see the positives, codes of categories."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Coding(NamedTuple):
     """How the columns of a table become the numbers that trees split on.
 
     A number becomes the code of its bin, compared in 64 bits, or stays as it is; a level becomes
-    its place among the levels of the fit, and a new level a hole.
+    its place among the levels of the fit, and a new category is a missing value.
     """
 
     binner: PositiveAwareBinner | None  # of the columns that hold numbers; None leaves them
-    levels: list[Floats]  # of the columns that hold levels
+    levels: list[Floats]  # of the columns of categories
     is_set: Bools
 
     @classmethod
@@ -43,7 +43,7 @@ class Coding(NamedTuple):
 
     @property
     def feature_types(self) -> list[str]:
-        """What XGBoost is told of the columns."""
+        """The types of the columns for XGBoost."""
         return ["c" if levels else "q" for levels in self.is_set]
 
     @property
@@ -67,7 +67,7 @@ class Coding(NamedTuple):
         return codes
 
     def check_state(self, n_features: int) -> None:
-        """Refuse what a file holds that no fit would make."""
+        """Raise on a state from a file that no fit would make."""
         numbers = int((~self.is_set).sum())
         if (
             self.is_set.shape != (n_features,)

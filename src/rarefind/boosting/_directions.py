@@ -14,9 +14,9 @@ from scipy.special import expit
 from rarefind._core.kernels import kernel
 from rarefind._core.saved import saved
 from rarefind._core.types import Array, Bools, Floats, Ints
-from rarefind.boosting._base import Rows
+from rarefind.boosting._base import BoostingRows
 from rarefind.boosting._coding import Coding
-from rarefind.boosting._projection_tree import Map, Shape, code_levels, code_numbers, grow_tree
+from rarefind.boosting._projection_tree import Map, TreeParams, code_levels, code_numbers, grow_tree
 from rarefind.distances import RCA
 
 # Digits of a loading, and variance of a component beside the largest that they could still tell.
@@ -32,7 +32,7 @@ _DROPPED = 0.3
 _MARGIN = 0.01
 # Bins of a column by which sets are compared.
 _BINS = 64
-# Rounds by which sets of columns are compared: most, between two looks, and without a better one.
+# Rounds by which sets of columns are compared: most, between two checks, and without a better one.
 _MOST_ROUNDS, _LOOK_EVERY, _PATIENCE = 100, 5, 10
 # Positives of a class without which columns are not compared, and to compare them by.
 _FEWEST_TO_SPLIT, _ENOUGH_POSITIVES = 4, 100
@@ -67,7 +67,7 @@ class Projection(NamedTuple):
         return made
 
     def sets(self, is_set: Bools) -> Bools:
-        """Which of the columns that trees are given hold levels."""
+        """Which of the columns that trees are given are categories."""
         return np.concatenate([is_set[self.columns], np.zeros(len(self.loadings), dtype=bool)])
 
     def only(self, kept: Ints) -> Projection:
@@ -76,7 +76,7 @@ class Projection(NamedTuple):
         directions = kept[kept >= self.columns.size] - self.columns.size
         return self._replace(columns=self.columns[own], loadings=self.loadings[directions])
 
-    def standardised(self) -> Floats:
+    def standardise(self) -> Floats:
         """Loadings of columns of variance 1, each direction of length 1."""
         return _unit(self.loadings * self.scale)
 
@@ -90,11 +90,11 @@ class Projection(NamedTuple):
         out = np.zeros(X.shape)
         out[:, self.columns] = added[:, : self.columns.size]
         own = np.ascontiguousarray(added[:, self.columns.size :])
-        _share_out(X, own, self.loadings, self.standardised(), self.fill, self.mean, out)
+        _share_out(X, own, self.loadings, self.standardise(), self.fill, self.mean, out)
         return out
 
     def check_state(self, d: int) -> None:
-        """Refuse what a file holds that no fit would make."""
+        """Raise on a state from a file that no fit would make."""
         columns, loadings = self.columns, self.loadings
         sound = (
             columns.ndim == 1
@@ -186,7 +186,7 @@ def weighted_pca(Z: Floats, weight: Floats) -> Floats:
     return np.ascontiguousarray(vectors[:, there][:, ::-1].T)
 
 
-class Columns(NamedTuple):
+class ProjectedColumns(NamedTuple):
     """The columns that are projected, as training rows have them."""
 
     number: Ints
@@ -195,17 +195,17 @@ class Columns(NamedTuple):
     fill: Floats
 
     @classmethod
-    def learn(cls, rows: Rows, wanted: Bools) -> Columns:
-        """Leave out columns without variance, and fill those with holes."""
+    def learn(cls, rows: BoostingRows, wanted: Bools) -> ProjectedColumns:
+        """Leave out columns without variance, and fill those with missing values."""
         found = [(j, *_moments(rows.X[:, j], rows.weight)) for j in np.flatnonzero(wanted)]
         found = [one for one in found if one[2] > 0 and np.isfinite([one[2], 1 / one[2]]).all()]
         number = np.array([j for j, *_ in found], dtype=np.intp)
         mean, scale = (np.array([one[k] for one in found]) for k in (1, 2))
-        holes = np.isnan(rows.X[:, number]).any(axis=0)
-        return cls(number, mean, scale, np.where(holes, mean, np.nan))
+        has_missing = np.isnan(rows.X[:, number]).any(axis=0)
+        return cls(number, mean, scale, np.where(has_missing, mean, np.nan))
 
-    def standardised(self, X: Floats) -> Floats:
-        """The columns with mean 0 and variance 1, and no hole."""
+    def standardise(self, X: Floats) -> Floats:
+        """The columns with mean 0 and variance 1, and no missing value."""
         Z = (X[:, self.number] - self.mean) / self.scale
         return np.nan_to_num(Z, copy=False, nan=0.0)
 
@@ -218,7 +218,7 @@ class Columns(NamedTuple):
         axes = np.where((size >= min_loading) | largest, axes, 0.0)
         axes *= np.where((axes * largest).sum(axis=1) < 0, -1.0, 1.0)[:, None]
         several = (axes != 0).sum(axis=1) > 1  # one column alone is there already
-        return _rounded(axes[several] / self.scale)
+        return _round_off(axes[several] / self.scale)
 
     def projection(self, loadings: Floats, d: int) -> Projection:
         """All columns of the table, and these directions."""
@@ -258,13 +258,13 @@ def _unit(axes: Floats) -> Floats:
     return np.asarray(axes / np.where(length > 0, length, 1.0))
 
 
-def _rounded(values: Floats) -> Floats:
+def _round_off(values: Floats) -> Floats:
     """The numbers that are read from the first digits of these."""
     flat = [float(f"{value:.{_DIGITS}g}") for value in values.ravel()]
     return np.array(flat, dtype=float).reshape(values.shape)
 
 
-def drawn(rows: Rows, most: int, seed: int) -> Rows:
+def drawn(rows: BoostingRows, most: int, seed: int) -> BoostingRows:
     """At most so many rows: the positives up to half of them, negatives at random.
 
     Weights are such that those of each class add up to the same.
@@ -287,24 +287,26 @@ def drawn(rows: Rows, most: int, seed: int) -> Rows:
     return found._replace(weight=weight)
 
 
-class Rounds(NamedTuple):
+class DirectionRounds(NamedTuple):
     """How directions are learned by boosting."""
 
-    shape: Shape
+    shape: TreeParams
     max_rounds: int
     patience: int
     min_loading: float
     n_threads: int
 
 
-def boosted_directions(rows: Rows, is_set: Bools, columns: Columns, how: Rounds) -> Floats:
+def boosted_directions(
+    rows: BoostingRows, is_set: Bools, columns: ProjectedColumns, how: DirectionRounds
+) -> Floats:
     """Directions that trees chose from weighted principal components of each round.
 
     The rounds start at the score −1. Rows weigh in the components what they weigh in the tree, by
     the second derivatives of the logistic loss; a tree chooses from the columns, the components of
     its round and those kept from rounds before, and what it uses of the former is kept.
     """
-    Z, X = columns.standardised(rows.X), np.ascontiguousarray(rows.X[:, columns.number])
+    Z, X = columns.standardise(rows.X), np.ascontiguousarray(rows.X[:, columns.number])
     d, m = rows.X.shape[1], columns.number.size
     codes = np.empty((d + m, len(X)), dtype=np.uint8)
     _code_table(rows, is_set, codes[:d])
@@ -314,9 +316,9 @@ def boosted_directions(rows: Rows, is_set: Bools, columns: Columns, how: Rounds)
     with threads as pool:
         each: Map = map if pool is None else pool.map
         for _ in range(how.max_rounds):
-            chance = expit(score)
-            first, second = rows.weight * (chance - rows.positive), rows.weight * chance
-            second *= 1 - chance
+            probability = expit(score)
+            first, second = rows.weight * (probability - rows.positive), rows.weight * probability
+            second *= 1 - probability
             new = columns.readable(weighted_pca(Z, second), how.min_loading)
             new = new[_is_new(new * columns.scale, kept * columns.scale)]
             known, there = d + len(kept), d + len(kept) + len(new)
@@ -333,7 +335,7 @@ def boosted_directions(rows: Rows, is_set: Bools, columns: Columns, how: Rounds)
     return kept
 
 
-def _code_table(rows: Rows, is_set: Bools, codes: Array) -> None:
+def _code_table(rows: BoostingRows, is_set: Bools, codes: Array) -> None:
     for j, holds_levels in enumerate(is_set):
         if holds_levels:
             code_levels(rows.X[:, j], rows.positive, rows.weight, codes[j])
@@ -342,7 +344,13 @@ def _code_table(rows: Rows, is_set: Bools, codes: Array) -> None:
 
 
 def _code_directions(
-    X: Floats, loadings: Floats, fill: Floats, positive: Bools, codes: Array, each: Map, how: Rounds
+    X: Floats,
+    loadings: Floats,
+    fill: Floats,
+    positive: Bools,
+    codes: Array,
+    each: Map,
+    how: DirectionRounds,
 ) -> None:
     edges = np.linspace(0, len(loadings), how.n_threads + 1).astype(int)
 
@@ -380,16 +388,16 @@ def rca_axes(Z: Floats, positive: Bools) -> Floats:
 class Contest(NamedTuple):
     """What sets of columns are compared by."""
 
-    params: dict[str, Any]  # what XGBoost is told
+    params: dict[str, Any]  # of XGBoost
     n_rounds: int
-    worth: Callable[[Rows, Floats], float]  # of the scores of held-out rows
+    worth: Callable[[BoostingRows, Floats], float]  # of the scores of held-out rows
     seed: int
     n_own: int  # columns of the table; those after them are directions
     most: int  # directions
 
 
 def best_columns(
-    rows: Rows, is_set: Bools, contest: Contest, eliminate: bool = True
+    rows: BoostingRows, is_set: Bools, contest: Contest, eliminate: bool = True
 ) -> tuple[Ints, float]:
     """The columns that are left when the least important go, and held-out rows are ranked best.
 
@@ -443,8 +451,8 @@ def _quarters(positive: Bools, contest: Contest) -> list[Bools]:
 class Trial(NamedTuple):
     """Rows that sets of columns are learned on, and rows they are judged by, both in codes."""
 
-    train: Rows
-    held: Rows
+    train: BoostingRows
+    held: BoostingRows
     coding: Coding
 
     def made(self, columns: Ints, contest: Contest) -> tuple[float, Floats]:
@@ -469,7 +477,7 @@ class Trial(NamedTuple):
         gains = booster[:rounds].get_score(importance_type="total_gain")
         return best, np.array([gains.get(f"f{j}", 0.0) for j in range(columns.size)])
 
-    def _data(self, rows: Rows, columns: Ints) -> Any:
+    def _data(self, rows: BoostingRows, columns: Ints) -> Any:
         # XGBoost reads the types again in every round, so they are given where there are levels.
         types = np.array(self.coding.feature_types)[columns].tolist()
         with_levels = "c" in types

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rarefind._core.saved import saved
-from rarefind.boosting._base import Rows
+from rarefind.boosting._base import BoostingRows
 from rarefind.boosting._run import Derivatives
 from rarefind.boosting._xgboost import BoostedTreesClassifier
 
@@ -42,7 +42,7 @@ class LambdaMARTClassifier(BoostedTreesClassifier):
     n_rounds_, validation_curve_, booster_, base_score_, feature_importances_, threshold_, value_
         As in :class:`SGBAPClassifier`.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     Notes
     -----
@@ -67,10 +67,10 @@ class LambdaMARTClassifier(BoostedTreesClassifier):
     0.62
     """
 
-    def _derivatives(self, rows: Rows, seed: int) -> Derivatives | None:
+    def _derivatives(self, rows: BoostingRows, seed: int) -> Derivatives | None:
         return None
 
-    def _params(self, rows: Rows) -> dict[str, Any]:
+    def _params(self, rows: BoostingRows) -> dict[str, Any]:
         return super()._params(rows) | {
             "objective": "rank:map",
             "lambdarank_pair_method": "topk",

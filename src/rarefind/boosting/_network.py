@@ -60,12 +60,14 @@ class Loss(NamedTuple):
 
     def derivatives(self, scores: Floats) -> tuple[Floats, Floats]:
         """Residuals, which are minus the first derivatives, and the second ones."""
-        chance = expit(scores) if scores.shape[1] == 1 else softmax(scores, axis=1)
+        probability = expit(scores) if scores.shape[1] == 1 else softmax(scores, axis=1)
         weight = self.weight[:, None]
-        return weight * (self.target - chance), weight * np.maximum(chance * (1 - chance), 1e-12)
+        return weight * (self.target - probability), weight * np.maximum(
+            probability * (1 - probability), 1e-12
+        )
 
 
-class Builder:
+class NetworkBuilder:
     """A network in the making, with what its representations are at the training rows.
 
     Representations come in blocks, one a score, half of each with positive and half with negative

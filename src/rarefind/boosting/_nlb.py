@@ -13,9 +13,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from rarefind._core.saved import saved
 from rarefind._core.types import Array, Floats, Label
-from rarefind.boosting._base import BoostingClassifier, Rows
+from rarefind.boosting._base import BoostingClassifier, BoostingRows
 from rarefind.boosting._coding import Coding
-from rarefind.boosting._network import Builder, Loss
+from rarefind.boosting._network import Loss, NetworkBuilder
 from rarefind.boosting._run import Matrix, as_matrix, in_blocks
 from rarefind.boosting._trees import Trees
 
@@ -76,7 +76,7 @@ class NLBClassifier(BoostingClassifier):
     n_rounds_, validation_curve_, feature_importances_, threshold_, value_
         As in :class:`SGBAPClassifier`.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     Notes
     -----
@@ -170,7 +170,7 @@ class NLBClassifier(BoostingClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _grow(self, rows: Rows, held_out: Floats | None, seed: int) -> _Growth:
+    def _grow(self, rows: BoostingRows, held_out: Floats | None, seed: int) -> _Growth:
         return _Growth(self, rows, held_out, seed)
 
     def _keep(self, grown: _Growth) -> None:
@@ -181,7 +181,7 @@ class NLBClassifier(BoostingClassifier):
         sizes = [len(nodes) for nodes in self._trees.leaf_values()]
         self.n_splits_ = float(np.mean([(size - 1) // 2 for size in sizes]))
 
-    def _learned(self, data: Any, booster: xgboost.Booster) -> Floats:
+    def _learner_outputs(self, data: Any, booster: xgboost.Booster) -> Floats:
         """The learners' outputs for some rows, a column each."""
         leaf = booster.predict(data, pred_leaf=True).reshape(data.num_row(), -1).astype(np.intp)
         outputs = [values[leaf[:, t]] for t, values in enumerate(self._trees.leaf_values())]
@@ -194,7 +194,7 @@ class NLBClassifier(BoostingClassifier):
         return in_blocks(
             X,
             self._coding,
-            lambda data: self._network.scores(self._learned(data, booster)),
+            lambda data: self._network.scores(self._learner_outputs(data, booster)),
             threads,
         )
 
@@ -218,7 +218,7 @@ class NLBClassifier(BoostingClassifier):
         trees = [booster[t : t + 1] for t in range(self.n_learners_)]
 
         def contribute(data: Any) -> Floats:
-            slopes = self._network.slopes(self._learned(data, booster)) * self._scale
+            slopes = self._network.slopes(self._learner_outputs(data, booster)) * self._scale
             found = np.zeros((data.num_row(), self.n_features_in_))
             for tree, slope in zip(trees, slopes.T, strict=True):
                 found += slope[:, None] * tree.predict(data, pred_contribs=True)[:, :-1]
@@ -238,22 +238,23 @@ class NLBClassifier(BoostingClassifier):
         # The means are the same for all rows: one is asked.
         means = self._scale * in_blocks(X[:1], self._coding, mean_of_each, threads)[0]
 
-        def joined(data: Any) -> Floats:
-            return np.asarray(self._network.slopes(self._learned(data, booster)) @ means)
+        def join(data: Any) -> Floats:
+            return np.asarray(self._network.slopes(self._learner_outputs(data, booster)) @ means)
 
-        return np.asarray(self._network.start[0] + in_blocks(X, self._coding, joined, threads))
+        return np.asarray(self._network.start[0] + in_blocks(X, self._coding, join, threads))
 
-    def _worth(self, held: Rows, score: Floats) -> float:
+    def _worth(self, held: BoostingRows, score: Floats) -> float:
         if self.classes_.size == 2:
             return super()._worth(held, score[:, 0])
         target = np.eye(self.classes_.size)[held.codes]
         return -Loss(target, held.weight).value(score) / float(held.weight.sum())
 
-    def _settle(self, held: list[Rows], scores: list[Floats]) -> None:
+    def _calibrate_parts(self, held: list[BoostingRows], scores: list[Floats]) -> None:
         if self.classes_.size == 2:
-            super()._settle(held, [score[:, 0] for score in scores])
+            super()._calibrate_parts(held, [score[:, 0] for score in scores])
         else:
-            self.threshold_, self.value_ = np.nan, np.nan
+            self._leave_uncalibrated()
+            self.threshold_ = np.nan
 
     def _check_state(self) -> None:
         super()._check_state()
@@ -275,7 +276,7 @@ class _Growth:
     """A model of non-linear boosting on its way: a round is one tree, or one a class."""
 
     def __init__(
-        self, model: NLBClassifier, rows: Rows, held_out: Floats | None, seed: int
+        self, model: NLBClassifier, rows: BoostingRows, held_out: Floats | None, seed: int
     ) -> None:
         n_classes = model.classes_.size
         rare = rows.positive
@@ -309,7 +310,7 @@ class _Growth:
         self.booster = xgboost.Booster(self.matrix.params, [self.matrix.data])
         share = (rows.weight @ target) / rows.weight.sum()
         start = np.log(share / (1 - share)) if n_classes == 2 else np.log(share)
-        self.builder = Builder(
+        self.builder = NetworkBuilder(
             Loss(target, rows.weight),
             start,
             model.n_representations,

@@ -13,15 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from rarefind._core.checks import level_columns
 from rarefind._core.saved import saved
-from rarefind._core.threads import threads_limited
+from rarefind._core.threads import limit_threads
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label
-from rarefind.boosting._base import Part, Rows
+from rarefind.boosting._base import BoostingRows, TrainingPart
 from rarefind.boosting._coding import BLOCK
 from rarefind.boosting._directions import (
-    Columns,
     Contest,
+    DirectionRounds,
+    ProjectedColumns,
     Projection,
-    Rounds,
     best_columns,
     boosted_directions,
     drawn,
@@ -29,11 +29,11 @@ from rarefind.boosting._directions import (
     rca_axes,
     weighted_pca,
 )
-from rarefind.boosting._projection_tree import Shape
+from rarefind.boosting._projection_tree import TreeParams
 from rarefind.boosting._run import Derivatives, Run
 from rarefind.boosting._surrogates import add_logistic
 from rarefind.boosting._xgboost import BoostedTreesClassifier
-from rarefind.rules.branches import Broken, Combination
+from rarefind.rules.branches import BranchList, Combination
 
 # Least loadings that are tried: directions that mix columns, and ones that compare them.
 _LOADINGS = (0.05, 0.4)
@@ -78,7 +78,7 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
         of the sample better.
     projected_features : array-like or None, default=None
         Columns that directions are made of, by number, name or one truth value a column; by default
-        those that hold no levels and more than two different values.
+        those with more than two different values that are not categories.
     max_samples : int, default=10_000
         Most rows that directions and columns are chosen by: positives up to half of them, and
         negatives at random, weighted so that both add up to what they were.
@@ -111,7 +111,7 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
     n_rounds_, validation_curve_, booster_, base_score_, threshold_, value_
         As in :class:`SGBAPClassifier`.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     Notes
     -----
@@ -165,6 +165,10 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
     monotone_constraints = None
 
     _projection: Projection
+
+    #: It learns directions before its rounds.
+    stops_quickly = False
+    fits_in_time = False
 
     def __init__(
         self,
@@ -262,7 +266,7 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
         check_is_fitted(self)
         kept = self._projection
         gain = self._gain_shares(kept.size)
-        found = gain[kept.columns.size :] @ kept.standardised() ** 2
+        found = gain[kept.columns.size :] @ kept.standardise() ** 2
         found[kept.columns] += gain[: kept.columns.size]
         return np.asarray(found)
 
@@ -282,10 +286,10 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
         """
         check_is_fitted(self)
         if top < 1:
-            raise ValueError(f"top is a number of columns, at least 1; it is {top}.")
+            raise ValueError(f"top={top}: give a number of columns, at least 1.")
         kept, names = self._projection, self._feature_names()
         rows = []
-        for loadings, axis in zip(kept.loadings, kept.standardised(), strict=True):
+        for loadings, axis in zip(kept.loadings, kept.standardise(), strict=True):
             order = np.argsort(-np.abs(axis), kind="stable")[:top]
             shown = [int(j) for j in order if loadings[j] != 0]
             whole = np.flatnonzero(loadings).tolist()
@@ -303,7 +307,7 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
     def _tree_names(self) -> list[str]:
         return self.columns_ + _direction_names(len(self._projection.loadings))
 
-    def _derivatives(self, rows: Rows, seed: int) -> Derivatives:
+    def _derivatives(self, rows: BoostingRows, seed: int) -> Derivatives:
         positive, weight, n_jobs = rows.positive, rows.weight, effective_n_jobs(self.n_jobs)
 
         def derivatives(score: Floats, number: int, first: Array, second: Array) -> None:
@@ -312,13 +316,18 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
         return derivatives
 
     def _parts(
-        self, rows: Rows, used: Bools, groups: ArrayLike | None, judges: Rows | None, seed: int
-    ) -> list[Part]:
+        self,
+        rows: BoostingRows,
+        used: Bools,
+        groups: ArrayLike | None,
+        judges: BoostingRows | None,
+        seed: int,
+    ) -> list[TrainingPart]:
         parts = super()._parts(rows, used, groups, judges, seed)
         self._has_one_part = len(parts) == 1
         return parts
 
-    def _grow(self, rows: Rows, held_out: Floats | None, seed: int) -> Run:
+    def _grow(self, rows: BoostingRows, held_out: Floats | None, seed: int) -> Run:
         # The model on all rows comes last, and takes what the only part has learned.
         if held_out is not None or not self._has_one_part:
             self._projection = self._learn(rows, seed)
@@ -328,59 +337,64 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
         own = rows._replace(X=kept.extend(rows.X))
         return self._grow_on(own, held_out, seed, kept.sets(self._is_set))
 
-    def _learn(self, rows: Rows, seed: int) -> Projection:
+    def _learn(self, rows: BoostingRows, seed: int) -> Projection:
         """Directions and columns by these rows alone."""
         sample = drawn(rows, self.max_samples, seed)
         params, d = self._params(rows), rows.X.shape[1]
         most = self.max_directions
         contest = Contest(params, self.n_estimators, self._worth, seed, d, most)
 
-        def judged(found: Projection, eliminate: bool) -> tuple[Ints, float]:
+        def judge(found: Projection, eliminate: bool) -> tuple[Ints, float]:
             own = sample._replace(X=found.extend(sample.X))
             return best_columns(own, found.sets(self._is_set), contest, eliminate)
 
-        columns = Columns.learn(rows, self._projected(rows.X))
+        columns = ProjectedColumns.learn(rows, self._columns_to_project(rows.X))
         least = self._least_loadings(columns)
         threads = effective_n_jobs(self.n_jobs)
 
-        def tried(limit: float) -> tuple[Projection, float]:
+        def try_limit(limit: float) -> tuple[Projection, float]:
             own = self._loadings(rows, sample, columns, limit, max(1, threads // len(least)))
             found = columns.projection(own, d)
-            kept, worth = judged(found, eliminate=False)
+            kept, worth = judge(found, eliminate=False)
             return found.only(kept), worth
 
         best = Projection.none(d)
         if least:
             work = Parallel(n_jobs=min(threads, len(least)), prefer="threads")
             # One thread of matrix products: in any number of them the directions are the same.
-            with threads_limited(1, "blas"):
-                found = work(delayed(tried)(limit) for limit in least)
+            with limit_threads(1, "blas"):
+                found = work(delayed(try_limit)(limit) for limit in least)
             best = max(found, key=lambda pair: pair[1])[0]
-        return best.only(judged(best, eliminate=True)[0]) if self.eliminate else best
+        return best.only(judge(best, eliminate=True)[0]) if self.eliminate else best
 
-    def _least_loadings(self, columns: Columns) -> tuple[float, ...]:
+    def _least_loadings(self, columns: ProjectedColumns) -> tuple[float, ...]:
         """Least loadings to try; none where there are no directions."""
         if self.directions == "none" or not columns.number.size:
             return ()
         return _LOADINGS if self.min_loading == "auto" else (float(self.min_loading),)
 
     def _loadings(
-        self, rows: Rows, sample: Rows, columns: Columns, least: float, threads: int
+        self,
+        rows: BoostingRows,
+        sample: BoostingRows,
+        columns: ProjectedColumns,
+        least: float,
+        threads: int,
     ) -> Floats:
         """Directions of the projected columns, in their units."""
         if self.directions == "weighted-pca":
             params = self._params(rows)
-            shape = Shape(**{name: params[name] for name in Shape._fields})
-            rounds = Rounds(shape, self.max_rounds, self.patience, least, threads)
+            shape = TreeParams(**{name: params[name] for name in TreeParams._fields})
+            rounds = DirectionRounds(shape, self.max_rounds, self.patience, least, threads)
             return boosted_directions(sample, self._is_set, columns, rounds)
-        Z = columns.standardised(rows.X)
+        Z = columns.standardise(rows.X)
         if self.directions == "pca":
             axes = weighted_pca(Z, rows.weight)
         else:
             axes = rca_axes(Z, rows.positive)
         return columns.readable(axes, least)
 
-    def _projected(self, X: Floats) -> Bools:
+    def _columns_to_project(self, X: Floats) -> Bools:
         """Which columns directions are made of."""
         if self.projected_features is None:
             several = [not s and has_three_values(X[:, j]) for j, s in enumerate(self._is_set)]
@@ -391,7 +405,10 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
             sentence = str(error).replace("categorical_features", "projected_features")
             raise ValueError(sentence) from None
         if (wanted & self._is_set).any():
-            raise ValueError("projected_features names a column of levels, which cannot be added.")
+            raise ValueError(
+                "projected_features names a column of categories, which cannot be added up: "
+                "leave it out."
+            )
         return wanted
 
     def _by_trees(self, X: Floats, **what: bool) -> Array:
@@ -408,17 +425,17 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
         """Shapley values of the trees, those of directions shared among their columns."""
         return self._projection.share_out(X, super()._contributions(X))
 
-    def _branches(self) -> Broken:
+    def tree_branches(self) -> BranchList:
         kept, d = self._projection, self.n_features_in_
         # Trees number the columns they are given: the kept ones first, then the directions.
         number = [*kept.columns.tolist(), *range(d, d + len(kept.loadings))]
-        branches = super()._branches().branches
+        branches = super().tree_branches().branches
         combinations = []
         for loadings in kept.loadings:
             used = np.flatnonzero(loadings)
             parts = used, loadings[used], kept.fill[used]
             combinations.append(Combination(*(tuple(part.tolist()) for part in parts)))
-        return Broken(
+        return BranchList(
             [{number[j]: test for j, test in branch.items()} for branch in branches], combinations
         )
 
@@ -437,12 +454,12 @@ def _in_words(axis: Floats, shown: list[int], names: list[str]) -> str:
     """What a high value of a direction means, by the columns that say most in it."""
     if axis[shown[0]] ** 2 >= _DOMINANT or len(shown) == 1:
         return names[shown[0]]
-    high = _listed([names[j] for j in shown if axis[j] > 0])
-    low = _listed([names[j] for j in shown if axis[j] < 0])
+    high = _join_names([names[j] for j in shown if axis[j] > 0])
+    low = _join_names([names[j] for j in shown if axis[j] < 0])
     return f"{high} high for {low}" if low else f"{high} high together"
 
 
-def _listed(names: list[str]) -> str:
+def _join_names(names: list[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 

@@ -29,7 +29,7 @@ _ROUNDING = 1e-9
 Map = Callable[..., Iterable[Any]]
 
 
-class Shape(NamedTuple):
+class TreeParams(NamedTuple):
     """What trees may look like, in XGBoost's words."""
 
     max_depth: int
@@ -39,7 +39,7 @@ class Shape(NamedTuple):
     gamma: float
 
 
-class Grown(NamedTuple):
+class GrownTree(NamedTuple):
     """A tree by what it does."""
 
     used: Ints  # the columns it splits on, rising
@@ -68,8 +68,8 @@ class Level(NamedTuple):
 
 
 def grow_tree(
-    codes: Array, first: Floats, second: Floats, shape: Shape, parts: int = 1, each: Map = map
-) -> Grown:
+    codes: Array, first: Floats, second: Floats, shape: TreeParams, parts: int = 1, each: Map = map
+) -> GrownTree:
     """Grow a tree a level at a time.
 
     Parameters
@@ -78,7 +78,7 @@ def grow_tree(
         Codes below ``MISSING``, or it.
     first, second : ndarray of shape (n,)
         Derivatives of the loss at the scores so far.
-    shape : Shape
+    shape : TreeParams
         What the tree may look like.
     parts : int, default=1
         Pieces that the columns are searched in.
@@ -87,7 +87,7 @@ def grow_tree(
 
     Returns
     -------
-    Grown
+    GrownTree
     """
     edges = np.linspace(0, len(codes), parts + 1).astype(int)
     chunks = [slice(a, b) for a, b in pairwise(edges) if a < b]
@@ -109,10 +109,10 @@ def grow_tree(
             break
     there = place >= 0
     value[there] = _leaves(sums, shape)[place[there]]
-    return Grown(np.array(sorted(used), dtype=np.intp), value)
+    return GrownTree(np.array(sorted(used), dtype=np.intp), value)
 
 
-def _leaves(sums: Floats, shape: Shape) -> Floats:
+def _leaves(sums: Floats, shape: TreeParams) -> Floats:
     """What rows of each node get where it ends."""
     return np.asarray(
         -shape.learning_rate * sums[:, 0] / np.maximum(sums[:, 1] + shape.reg_lambda, 1e-300)
@@ -129,7 +129,12 @@ def _siblings(size: Ints) -> Ints:
 
 
 def _split(
-    codes: Array, chunks: list[slice], level: Level, before: list[Floats], shape: Shape, each: Map
+    codes: Array,
+    chunks: list[slice],
+    level: Level,
+    before: list[Floats],
+    shape: TreeParams,
+    each: Map,
 ) -> tuple[Splits, list[Floats]]:
     """The best split of each node of a level, and the histograms of the level."""
     nodes = len(level.sums)
@@ -292,7 +297,7 @@ def _write_codes(column: Floats, cuts: Floats, codes: Array) -> None:
 
 
 def code_levels(column: Floats, positive: Bools, weight: Floats, codes: Array) -> None:
-    """Code a column of levels by the place of a level in the order of their positive rates."""
+    """Code categories by their place in the order of their positive rates."""
     known = ~np.isnan(column)
     codes[~known] = MISSING
     levels, which = np.unique(column[known], return_inverse=True)

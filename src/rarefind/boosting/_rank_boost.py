@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rarefind._core.saved import saved
 from rarefind._core.types import Array, Floats
-from rarefind.boosting._base import Rows
+from rarefind.boosting._base import BoostingRows
 from rarefind.boosting._run import Derivatives
 from rarefind.boosting._surrogates import add_pairwise_exponential
 from rarefind.boosting._xgboost import BoostedTreesClassifier
@@ -37,7 +37,7 @@ class RankBoostClassifier(BoostedTreesClassifier):
     n_rounds_, validation_curve_, booster_, base_score_, feature_importances_, threshold_, value_
         As in :class:`SGBAPClassifier`.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     References
     ----------
@@ -57,7 +57,7 @@ class RankBoostClassifier(BoostedTreesClassifier):
     0.59
     """
 
-    def _derivatives(self, rows: Rows, seed: int) -> Derivatives:
+    def _derivatives(self, rows: BoostingRows, seed: int) -> Derivatives:
         positive, weight = rows.positive, rows.weight
 
         def derivatives(score: Floats, number: int, first: Array, second: Array) -> None:

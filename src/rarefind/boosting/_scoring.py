@@ -59,7 +59,7 @@ class Scoring(NamedTuple):
 
 @kernel
 def _fill_places(column: Floats, levels: Floats, codes: Array) -> None:
-    """The place of each value among the levels, NaN for what is none of them."""
+    """The place of each value among the categories, NaN for a value that is not one of them."""
     n = levels.size
     for i in range(column.size):
         value = column[i]

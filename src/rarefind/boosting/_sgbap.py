@@ -13,7 +13,7 @@ from rarefind._core.kernels import kernel
 from rarefind._core.random import STEP, uniform
 from rarefind._core.saved import saved
 from rarefind._core.types import Array, Bools, Floats, Label
-from rarefind.boosting._base import Rows
+from rarefind.boosting._base import BoostingRows
 from rarefind.boosting._run import Derivatives
 from rarefind.boosting._surrogates import SURROGATES, add_logistic
 from rarefind.boosting._xgboost import BoostedTreesClassifier
@@ -76,8 +76,8 @@ class SGBAPClassifier(BoostedTreesClassifier):
         For columns by name, or for all in their order: 1 if the priority may only rise with the
         value, −1 if it may only fall, 0 if it may do both.
     categorical_features : array-like or None, default=None
-        Columns that hold levels, by number, name or one truth value a column; a split takes a set
-        of levels. A level that the fit has not seen is a missing value.
+        Columns of categories, by number, name or one truth value a column; a split sends a set of
+        categories one way. A category that the fit has not seen is a missing value.
     early_stopping_rounds : int or None, default=50
         Stop when held-out rows have not been ranked better for that many rounds, and keep the best
         number, the last of equal ones; None makes all rounds.
@@ -120,11 +120,11 @@ class SGBAPClassifier(BoostedTreesClassifier):
     value_ : float
         ``metric`` on the held-out rows at the threshold.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     Notes
     -----
-    The scores of the surrogate alone are no log-odds; the probabilities are, by beta calibration
+    The scores of the surrogate alone are not log-odds; probabilities come from beta calibration
     on held-out rows, which leaves the ranking as it is. :meth:`explain` gives exact Shapley values
     of the trees.
 
@@ -227,13 +227,13 @@ class SGBAPClassifier(BoostedTreesClassifier):
         self.init = init
         self.init_rounds = init_rounds
 
-    def _params(self, rows: Rows) -> dict[str, Any]:
+    def _params(self, rows: BoostingRows) -> dict[str, Any]:
         return super()._params(rows) | {"subsample": 1.0}  # batches are drawn here
 
     def _logistic_rounds(self) -> int:
         return min(self.init_rounds, self.n_estimators) if self.init == "logistic" else 0
 
-    def _derivatives(self, rows: Rows, seed: int) -> Derivatives:
+    def _derivatives(self, rows: BoostingRows, seed: int) -> Derivatives:
         surrogate, n_jobs = SURROGATES[self.surrogate], effective_n_jobs(self.n_jobs)
         positive, weights = rows.positive, rows.weight
 
@@ -256,7 +256,7 @@ class SGBAPClassifier(BoostedTreesClassifier):
 def draw_batch(positive: Bools, weight: Floats, share: float, seed: int) -> Floats:
     """The weights of a batch, 0 for rows not in it: the same share of each class, at least a row.
 
-    Each row in turn is drawn with the chance of those still wanted among those still to come.
+    Each row in turn is drawn with probability wanted / left, of the rows still to come.
     """
     left = np.zeros(2, dtype=np.int64)
     for i in range(positive.size):
@@ -268,9 +268,9 @@ def draw_batch(positive: Bools, weight: Floats, share: float, seed: int) -> Floa
     state = np.uint64(seed)
     for i in range(positive.size):
         state += STEP
-        chance = uniform(state)
+        u = uniform(state)
         c = int(positive[i])
-        if chance * left[c] < wanted[c]:
+        if u * left[c] < wanted[c]:
             drawn[i] = weight[i]
             wanted[c] -= 1
         left[c] -= 1

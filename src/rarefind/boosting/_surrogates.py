@@ -139,8 +139,8 @@ def _add_logistic(
         small = np.exp(-abs(score[i]))  # of both odds the one that cannot overflow
         high = 1 / (1 + small)
         low = small * high
-        chance = high if score[i] >= 0 else low
-        first[i] += share * weight[i] * (chance - positive[i])
+        probability = high if score[i] >= 0 else low
+        first[i] += share * weight[i] * (probability - positive[i])
         second[i] += share * weight[i] * low * high
 
 

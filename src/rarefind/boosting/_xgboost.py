@@ -15,12 +15,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from rarefind._core.types import Array, Bools, Floats, Label
-from rarefind.boosting._base import BoostingClassifier, Rows
+from rarefind.boosting._base import BoostingClassifier, BoostingRows
 from rarefind.boosting._branches import booster_branches
 from rarefind.boosting._coding import SCORED, Coding
 from rarefind.boosting._run import Derivatives, Matrix, Run, in_blocks
 from rarefind.boosting._trees import Trees
-from rarefind.rules.branches import Broken
+from rarefind.rules.branches import BranchList
 
 # Positives from which on the least weight of a leaf is 1: of fewer no leaf could be split off.
 _ENOUGH_FOR_ONE = 50
@@ -103,7 +103,7 @@ class BoostedTreesClassifier(BoostingClassifier):
         self.verbose = verbose
 
     @abstractmethod
-    def _derivatives(self, rows: Rows, seed: int) -> Derivatives | None:
+    def _derivatives(self, rows: BoostingRows, seed: int) -> Derivatives | None:
         """The loss on these rows; None for an objective of XGBoost's own, named in `_params`."""
 
     @property
@@ -142,8 +142,8 @@ class BoostedTreesClassifier(BoostingClassifier):
         """Names of the columns that trees split on."""
         return self._feature_names()
 
-    def _params(self, rows: Rows) -> dict[str, Any]:
-        """What XGBoost is told."""
+    def _params(self, rows: BoostingRows) -> dict[str, Any]:
+        """Parameters of XGBoost."""
         least = self.min_child_weight
         if least == "auto":
             least = min(1.0, rows.positive.sum() / _ENOUGH_FOR_ONE)
@@ -170,17 +170,22 @@ class BoostedTreesClassifier(BoostingClassifier):
         if not directions.any():
             return {}
         if directions[self._is_set].any():
-            raise ValueError("monotone_constraints names a column of levels, which have no order.")
+            raise ValueError(
+                "monotone_constraints names a column of categories, which have no order: "
+                "leave it out."
+            )
         return {"monotone_constraints": f"({','.join(map(str, directions))})"}
 
-    def _grow(self, rows: Rows, held_out: Floats | None, seed: int) -> Run:
+    def _grow(self, rows: BoostingRows, held_out: Floats | None, seed: int) -> Run:
         return self._grow_on(rows, held_out, seed, self._is_set)
 
-    def _grow_on(self, rows: Rows, held_out: Floats | None, seed: int, is_set: Bools) -> Run:
-        """A model before its first round, on columns of which some hold levels."""
+    def _grow_on(
+        self, rows: BoostingRows, held_out: Floats | None, seed: int, is_set: Bools
+    ) -> Run:
+        """A model before its first round, on columns of which some are categories."""
         if self.tree_method == "exact" and is_set.any():
             raise ValueError(
-                "tree_method='exact' cannot split by sets of levels: leave "
+                "tree_method='exact' cannot split categories: leave "
                 "categorical_features out, or take another tree_method."
             )
         params = self._params(rows) | {"seed": seed}
@@ -217,9 +222,9 @@ class BoostedTreesClassifier(BoostingClassifier):
         mean = float(self._by_trees(X[:1], pred_contribs=True)[0, -1])
         return np.full(len(X), self.base_score_ + mean)
 
-    def _branches(self) -> Broken:
+    def tree_branches(self) -> BranchList:
         """Every branch of every tree, as tests on columns."""
-        return Broken(booster_branches(self._trees, self._coding), [])
+        return BranchList(booster_branches(self._trees, self._coding), [])
 
     def _by_trees(self, X: Floats, **what: bool) -> Array:
         threads = effective_n_jobs(self.n_jobs)
@@ -235,14 +240,14 @@ def _directions(constraints: Any, names: list[str]) -> Array:
         given = {names[c] if c in range(len(names)) else c: d for c, d in constraints.items()}
         unknown = [name for name in given if name not in names]
         if unknown:
-            raise ValueError(f"monotone_constraints names {unknown[0]!r}, which is no column.")
+            raise ValueError(f"monotone_constraints names {unknown[0]!r}, which is not a column.")
         found = np.array([given.get(name, 0) for name in names])
     else:
         found = np.asarray(constraints)
         if found.shape != (len(names),):
             raise ValueError(
-                f"monotone_constraints holds {found.size} directions for {len(names)} columns."
+                f"monotone_constraints has {found.size} directions for {len(names)} columns."
             )
     if not np.isin(found, (-1, 0, 1)).all():
-        raise ValueError("monotone_constraints are -1, 0 or 1.")
+        raise ValueError("Each of monotone_constraints must be -1, 0 or 1.")
     return found.astype(int)

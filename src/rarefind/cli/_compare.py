@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from rarefind._core.budget import check_period
+from rarefind._core.budget import check_budget
 from rarefind._core.deadline import seconds_of
 from rarefind.cli import _options as options
 from rarefind.cli._inputs import (
     Roles,
-    check_budget,
+    Spending,
     check_model_name,
     check_picture,
     check_readable,
@@ -22,21 +22,21 @@ from rarefind.cli._inputs import (
 )
 from rarefind.cli._options import MODEL_NAMES
 from rarefind.cli._rule_files import check_output, read_rules
+from rarefind.data.clock import check_per
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from rarefind.rules import RuleSet
-    from rarefind.tables._estimate import Bought, Evidence
-    from rarefind.tables._hold_out import Looks
+    from rarefind.tables import BudgetEstimate, HoldOut, ListValue
 
 
 class Compared(NamedTuple):
     """What one model's list of held-out rows is worth."""
 
     name: str
-    evidence: Evidence
-    bought: Bought
+    estimate: BudgetEstimate
+    found: ListValue
     average_precision: float
     seconds: float
 
@@ -53,6 +53,7 @@ def compare(
     drop: options.Drop = None,
     delay: options.Delay = None,
     per: options.Per = None,
+    one_per: options.OnePer = None,
     model: Annotated[
         list[str] | None,
         typer.Option(
@@ -83,17 +84,18 @@ def compare(
     check_picture(picture)
     check_readable(data, *([] if rules is None else [rules]))
     check_budget(budget)
-    check_period(per, time)
+    check_per(per, time)
     from rarefind.cli._steps import steps
 
     roles = Roles(target, positive, time, entity, amount, id, list(drop or []))
     end = float("inf") if limit is None else began + limit
     with steps(quiet=quiet or as_json, verbose=verbose, end=end) as say:
         say(f"Reading {data}")
-        table, bare, looks = open_labelled(data, roles, budget, delay, seed)
+        spending = Spending(budget, per, one_per)
+        table, bare, held_out = open_labelled(data, roles, spending, delay, seed)
         written = None if rules is None else read_rules(rules, table)
         models = _models(names, bare, written, budget, seed, jobs, limit)
-        found, unfinished = _compared(models, table, looks, budget, per, end, say)
+        found, unfinished = _compared(models, table, held_out, spending, end, say)
     if not found:
         raise ValueError("No model was done in time: give more time, or fewer models.")
     if picture is not None:
@@ -130,7 +132,7 @@ def _models(
         )
     models = {name: clone(bare).set_params(estimator=known[name]) for name in names}
     if rules is not None:
-        from rarefind.cli._rule_model import RuleModel
+        from rarefind.tables import RuleModel
 
         models["rules"] = RuleModel(rules, **bare.get_params(deep=False))
     return models
@@ -139,18 +141,17 @@ def _models(
 def _compared(
     models: dict[str, Any],
     table: pd.DataFrame,
-    looks: Looks,
-    budget: str,
-    per: str | None,
+    held_out: HoldOut,
+    spending: Spending,
     end: float,
     say: Any,
 ) -> tuple[list[Compared], list[str]]:
     """What each model is worth, the best first, and those that were not done in time."""
     from rarefind._core.deadline import OutOfTimeError, until
-    from rarefind.tables._hold_out import PlainXGBoost, gathered
+    from rarefind.tables import PlainXGBoost, estimate_budget
 
     first = next(iter(models.values()))
-    plain = PlainXGBoost(first, table, (table[first.target] == first.positive).to_numpy())
+    plain = PlainXGBoost(first, table)
     found: list[Compared] = []
     try:
         for number, (name, model) in enumerate(models.items()):
@@ -161,43 +162,51 @@ def _compared(
 
             try:
                 with until(end):
-                    evidence = gathered(
-                        model, table, looks, budget, per, said, plain=plain, ends=()
+                    estimate = estimate_budget(
+                        model,
+                        table,
+                        spending.budget,
+                        held_out=held_out,
+                        per=spending.per,
+                        one_per=spending.one_per,
+                        say=said,
+                        plain=plain,
+                        stop_on=(),
                     )
             except OutOfTimeError:
                 continue
-            if evidence is not None:
-                found.append(_worth(name, evidence, clock.monotonic() - start))
+            if estimate is not None:
+                found.append(_worth(name, estimate, clock.monotonic() - start))
     except KeyboardInterrupt:  # what is done is shown
         say("Stopped")
     if found:
-        found.append(_plain_worth(found[0].evidence))
-    found.sort(key=lambda each: (-each.bought.hits.value, -each.average_precision))
+        found.append(_plain_worth(found[0].estimate))
+    found.sort(key=lambda each: (-each.found.hits.value, -each.average_precision))
     return found, [name for name in models if name not in {each.name for each in found}]
 
 
-def _worth(name: str, evidence: Evidence, seconds: float) -> Compared:
+def _worth(name: str, estimate: BudgetEstimate, seconds: float) -> Compared:
     import numpy as np
 
     from rarefind.metrics import average_precision
 
-    parts = [evidence.fold == fold for fold in np.unique(evidence.fold)]
+    parts = [estimate.fold == fold for fold in np.unique(estimate.fold)]
     precisions = [
-        average_precision(evidence.positive[rows], evidence.priority[rows])
+        average_precision(estimate.positive[rows], estimate.priority[rows])
         for rows in parts
-        if evidence.positive[rows].any()
+        if estimate.positive[rows].any()
     ]
-    return Compared(name, evidence, evidence.bought(), float(np.mean(precisions)), seconds)
+    return Compared(name, estimate, estimate.list_value(), float(np.mean(precisions)), seconds)
 
 
-def _plain_worth(evidence: Evidence) -> Compared:
+def _plain_worth(estimate: BudgetEstimate) -> Compared:
     from dataclasses import replace
 
-    return _worth("plain XGBoost", replace(evidence, priority=evidence.plain), seconds=float("nan"))
+    return _worth("plain XGBoost", replace(estimate, priority=estimate.plain), seconds=float("nan"))
 
 
 def _for_machines(found: list[Compared], unfinished: list[str]) -> dict[str, Any]:
-    from rarefind.cli._fit import bought_for_machines
+    from rarefind.cli._fit import as_plain
 
     return {
         "models": [
@@ -205,7 +214,7 @@ def _for_machines(found: list[Compared], unfinished: list[str]) -> dict[str, Any
                 "name": each.name,
                 "average_precision": each.average_precision,
                 "seconds": None if each.seconds != each.seconds else round(each.seconds, 3),
-                **bought_for_machines(each.evidence, each.bought),
+                **as_plain(each.estimate, each.found),
             }
             for each in found
         ],
@@ -218,16 +227,16 @@ def _print(found: list[Compared], unfinished: list[str]) -> None:
     from rarefind.cli._tables import add_row, console_of, new_table
 
     console, best = console_of(), found[0]
-    console.print(best.evidence.how, markup=False)
+    console.print(best.estimate.how, markup=False)
     console.print(
-        f"What {best.bought.checks:,.0f} checks of {best.bought.rows:,.0f} rows find, with 95 % "
-        f"intervals; by chance {best.bought.random_hits:,.1f} hits:"
+        f"What {best.found.checks:,.0f} checks of {best.found.rows:,.0f} rows find, with 95 % "
+        f"intervals; in random order {best.found.random_hits:,.1f} hits:"
     )
-    heads = ["hits", "of all positives", *(["amount"] if best.bought.amount else [])]
+    heads = ["hits", "of all positives", *(["amount"] if best.found.amount else [])]
     table = new_table("model", *heads, "average precision", "seconds")
     for each in found:
         seconds = "" if each.seconds != each.seconds else f"{each.seconds:.1f}"
-        add_row(table, each.name, *measures(each.bought), f"{each.average_precision:.3f}", seconds)
+        add_row(table, each.name, *measures(each.found), f"{each.average_precision:.3f}", seconds)
     console.print(table)
     if unfinished:
         console.print(f"Not done in time: {', '.join(unfinished)}.", markup=False)

@@ -30,15 +30,15 @@ def _draw_hits(ax: Any, found: list[Compared]) -> None:
     from rarefind.plots.axes import MODEL_COLOURS, QUIET, tidy
 
     places = np.arange(len(found))[::-1]
-    hits = [each.bought.hits for each in found]
+    hits = [each.found.hits for each in found]
     values = np.array([h.value for h in hits])
     spread = np.array([[h.value - h.low, h.high - h.value] for h in hits]).T.clip(0)
     ax.errorbar(values, places, xerr=spread, fmt="o", color=MODEL_COLOURS[0], elinewidth=1)
-    ax.axvline(found[0].bought.random_hits, color=QUIET, linestyle=":", linewidth=1)
+    ax.axvline(found[0].found.random_hits, color=QUIET, linestyle=":", linewidth=1)
     ax.set_yticks(places, [each.name for each in found])
     ax.set_xlim(left=0)
-    ax.set_xlabel("Hits, with 95 % interval; dotted: by chance")
-    ax.set_title(f"What {found[0].bought.checks:,.0f} checks find")
+    ax.set_xlabel("Hits, with 95 % interval; dotted: in random order")
+    ax.set_title(f"What {found[0].found.checks:,.0f} checks find")
     tidy(ax)
 
 
@@ -47,8 +47,8 @@ def _draw_curves(ax: Any, found: list[Compared]) -> None:
 
     for each in found[:_CURVES]:
         BudgetCurveDisplay.from_predictions(
-            each.evidence.positive,
-            each.evidence.within_folds(each.evidence.priority),
+            each.estimate.positive,
+            each.estimate.within_folds(each.estimate.priority),
             name=each.name,
             ax=ax,
         )

@@ -6,7 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rarefind._core.files import written_whole
+from rarefind._core.files import atomic_write
 from rarefind.report.pictures import axes, picture
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def write_report(found: Demo, path: Path) -> None:
             "daily": picture(_daily(found)),
         },
     )
-    with written_whole(path) as part:
+    with atomic_write(path) as part:
         part.write_text(text, encoding="utf-8")
 
 

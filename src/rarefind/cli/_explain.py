@@ -24,7 +24,7 @@ def explain(
     data: options.DataFile,
     id: Annotated[
         str | None,
-        typer.Option(help="What the row is called, in the column that --id of fit named."),
+        typer.Option(help="Identifier of the row, in the column that --id of fit named."),
     ] = None,
     row: Annotated[
         int | None, typer.Option(min=0, help="Number of the row, from 0, as in the list of rank.")
@@ -66,18 +66,20 @@ def explain(
 
 
 def _called(model: TableModel, data: Path, name: str) -> pd.DataFrame:
-    """All rows with that name; texts are compared, as they stand in the file."""
+    """All rows with that identifier; texts are compared, as they stand in the file."""
     import pandas as pd
 
     from rarefind.data import read_chunks
-    from rarefind.data.read import followed
+    from rarefind.data.read import with_progress
 
     if model.id is None:
-        raise ValueError("The model knows no column with names of rows: use --row.")
+        raise ValueError("The model has no column with identifiers of rows: use --row.")
     parts = []
-    for chunk in followed(read_chunks(data, like=model.types_), data):
+    for chunk in with_progress(read_chunks(data, like=model.types_), data):
         if model.id not in chunk.columns:
-            raise ValueError(f"{data} has no column {model.id!r}, which names the rows: use --row.")
+            raise ValueError(
+                f"{data} has no column {model.id!r}, which identifies the rows: use --row."
+            )
         own = chunk[model.id]
         same = own.astype(str) == name
         if pd.api.types.is_numeric_dtype(own):
@@ -91,10 +93,10 @@ def _called(model: TableModel, data: Path, name: str) -> pd.DataFrame:
 
 def _numbered(model: TableModel, data: Path, number: int) -> pd.DataFrame:
     from rarefind.data import read_chunks
-    from rarefind.data.read import followed
+    from rarefind.data.read import with_progress
 
     rows = 0
-    for chunk in followed(read_chunks(data, like=model.types_), data):
+    for chunk in with_progress(read_chunks(data, like=model.types_), data):
         if rows <= number < rows + len(chunk):
             return chunk.loc[[number]]
         rows += len(chunk)
@@ -146,7 +148,7 @@ def _print(said: dict[str, Any], reason: Reason) -> None:
 
     console = console_of()
     lines = [
-        f"Row {said['row']}: {heading(reason)[0].lower()}{heading(reason)[1:]}; chance "
+        f"Row {said['row']}: {heading(reason)[0].lower()}{heading(reason)[1:]}; probability "
         f"{100 * said['probability']:.1f} %, {'an' if said['alert'] else 'no'} alert by the "
         "model's threshold.",
         "",

@@ -1,4 +1,4 @@
-"""``rarefind fit``: from a file with labels to a model, and what a budget buys with it."""
+"""``rarefind fit``: from a file with labels to a model, and what a budget finds with it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rarefind._core.budget import PERIODS, check_period
+from rarefind._core.budget import check_budget
 from rarefind._core.deadline import seconds_of
 from rarefind.cli import _options as options
 from rarefind.cli._fit_words import print_fitted
 from rarefind.cli._inputs import (
     Roles,
-    check_budget,
+    Spending,
     check_model_name,
     check_not_overwriting,
     check_readable,
@@ -24,14 +24,13 @@ from rarefind.cli._inputs import (
 )
 from rarefind.cli._options import MODEL_NAMES
 from rarefind.cli._rule_files import check_output
+from rarefind.data.clock import check_per
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from rarefind.data import TableProfile
-    from rarefind.tables import TableModel
-    from rarefind.tables._estimate import Bought, Evidence
-    from rarefind.tables._hold_out import Looks
+    from rarefind.tables import BudgetEstimate, HoldOut, ListValue, TableModel
 
 # Kept back of a time limit: for writing the file and saying what was found.
 _KEPT_BACK, _KEPT_BACK_SHARE = 1.0, 0.05
@@ -54,6 +53,7 @@ def fit(
     drop: options.Drop = None,
     delay: options.Delay = None,
     per: options.Per = None,
+    one_per: options.OnePer = None,
     model: Annotated[
         str, typer.Option(metavar="|".join(MODEL_NAMES), help="What learns; auto tries them all.")
     ] = "auto",
@@ -65,37 +65,39 @@ def fit(
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
-    """Learn from a file with labels, and say what a budget of checks buys."""
+    """Learn from a file with labels, and estimate what a budget of checks finds."""
     began = clock.monotonic()
     limit = _limit(model, time_limit, trials)
     check_output(output)
     check_readable(data)
     check_not_overwriting(output, data)
     check_budget(budget)
-    check_period(per, time)
+    check_per(per, time)
     from rarefind.cli._steps import steps
 
     roles = Roles(target, positive, time, entity, amount, id, list(drop or []))
     end = float("inf") if limit is None else began + limit
     with steps(quiet=quiet or as_json, verbose=verbose, end=end) as say:
         say(f"Reading {data}")
-        table, ours, looks = open_labelled(data, roles, budget, delay, seed)
+        spending = Spending(budget, per, one_per)
+        table, ours, held_out = open_labelled(data, roles, spending, delay, seed)
         from rarefind.data import profile_table
         from rarefind.persistence import save
+        from rarefind.tables import whole_budget
 
         say(f"Looking through {len(table):,} rows")
         away = [name for name in (time, entity, id, *roles.drop) if name is not None]
         profile = profile_table(table, target, ours.positive, ignore=away)
-        checks = _whole_budget(budget, per, looks, len(table))
+        checks = whole_budget(table, budget, per, time)
         ours.estimator = _estimator(model, checks, seed, jobs, trials)
-        fitted, evidence = _learned(ours, table, looks, budget, per, limit, began, say)
-        fitted.evidence_ = evidence
+        fitted, estimate = _learned(ours, table, held_out, spending, limit, began, say)
+        fitted.estimate_ = estimate
         say(f"Writing {output}")
         save(fitted, output)
     if as_json:
-        typer.echo(json.dumps(_for_machines(fitted, profile, evidence, output), indent=2))
+        typer.echo(json.dumps(_for_machines(fitted, profile, estimate, output), indent=2))
     else:
-        print_fitted(fitted, profile, evidence, output, budget, verbose=verbose)
+        print_fitted(fitted, profile, estimate, output, budget, verbose=verbose)
 
 
 def _limit(model: str, time_limit: str | None, trials: int | None) -> float | None:
@@ -108,19 +110,8 @@ def _limit(model: str, time_limit: str | None, trials: int | None) -> float | No
     return seconds_of("5m") if model == "auto" and trials is None else None
 
 
-def _whole_budget(budget: str, per: str | None, looks: Looks, rows: int) -> float | str:
-    """The budget as one for all rows: of a budget a day, the share that all days make."""
-    if per is None or looks.time is None or budget.strip().endswith("%"):
-        return budget
-    import pandas as pd
-
-    periods = pd.DatetimeIndex(looks.time).to_period(PERIODS[per]).nunique()
-    checks = float(budget) * periods if float(budget) >= 1 else float(budget) * rows
-    return f"{100 * min(1.0, checks / rows):.6f}%"
-
-
 def _estimator(
-    name: str, budget: float | str, seed: int, jobs: int | None, trials: int | None
+    name: str, budget: int | float | str, seed: int, jobs: int | None, trials: int | None
 ) -> Any:
     from rarefind.auto import AutoClassifier
     from rarefind.auto._candidates import named_estimators
@@ -136,23 +127,22 @@ def _estimator(
 def _learned(
     ours: TableModel,
     table: pd.DataFrame,
-    looks: Looks,
-    budget: str,
-    per: str | None,
+    held_out: HoldOut,
+    spending: Spending,
     limit: float | None,
     began: float,
     say: Any,
-) -> tuple[TableModel, Evidence | None]:
+) -> tuple[TableModel, BudgetEstimate | None]:
     """The model on all rows, then the same with rows held out, all within the time limit."""
     from sklearn.base import clone
 
     from rarefind._core.deadline import OutOfTimeError, until
-    from rarefind.tables._hold_out import PlainXGBoost, gathered
+    from rarefind.tables import PlainXGBoost, estimate_budget
 
     end = float("inf") if limit is None else began + limit * (1 - _KEPT_BACK_SHARE) - _KEPT_BACK
     searches = limit is not None and "time_limit" in ours.estimator.get_params()
     if searches:
-        share = max(1.0, end - clock.monotonic()) / (1 + len(looks.parts))
+        share = max(1.0, end - clock.monotonic()) / (1 + len(held_out.parts))
         ours.estimator.set_params(time_limit=share * (1 - _OVERHEAD_SHARE))
     say(f"Learning from {len(table):,} rows")
     start = clock.monotonic()
@@ -170,19 +160,27 @@ def _learned(
     plain = None
     if searches:
         around = max(0.0, clock.monotonic() - start - ours.estimator.time_limit)
-        share = (end - clock.monotonic()) / len(looks.parts)
+        share = (end - clock.monotonic()) / len(held_out.parts)
         own = (1 - _SHARE_OF_PLAIN) * share - around - _PLAIN_START * table.size
         if own < _LEAST_SEARCH:
             return fitted, None
         ours.estimator.set_params(time_limit=own)
-        truth = (table[ours.target] == ours.positive).to_numpy()
-        plain = PlainXGBoost(ours, table, truth, _SHARE_OF_PLAIN * share)
+        plain = PlainXGBoost(ours, table, _SHARE_OF_PLAIN * share)
     with until(float("inf") if searches else end):
-        return fitted, gathered(ours, table, looks, budget, per, say, plain=plain)
+        return fitted, estimate_budget(
+            ours,
+            table,
+            spending.budget,
+            held_out=held_out,
+            per=spending.per,
+            one_per=spending.one_per,
+            say=say,
+            plain=plain,
+        )
 
 
 def _for_machines(
-    model: TableModel, profile: TableProfile, evidence: Evidence | None, output: Path
+    model: TableModel, profile: TableProfile, estimate: BudgetEstimate | None, output: Path
 ) -> dict[str, Any]:
     board = getattr(model.estimator_, "leaderboard_", None)
     return {
@@ -194,16 +192,13 @@ def _for_machines(
             "columns": profile.columns.to_dict("records"),
             "leaks": [asdict(leak) for leak in profile.leaks],
         },
-        "bought": None if evidence is None else bought_for_machines(evidence, evidence.bought()),
+        "estimate": None if estimate is None else as_plain(estimate, estimate.list_value()),
         "leaderboard": None if board is None else json.loads(board.to_json(orient="records")),
-        "card": json.loads(json.dumps(model.card(), default=str)),
+        "card": model.card().as_dict(),
     }
 
 
-def bought_for_machines(evidence: Evidence, found: Bought) -> dict[str, Any]:
-    """What the budget buys, as plain values."""
-    plain = {
-        name: value._asdict() if hasattr(value, "_asdict") else value
-        for name, value in found._asdict().items()
-    }
-    return {"how": evidence.how, "budget": evidence.budget, "per": evidence.per, **plain}
+def as_plain(estimate: BudgetEstimate, found: ListValue) -> dict[str, Any]:
+    """What the budget finds, as plain values."""
+    asked = {"how": estimate.how, "budget": estimate.budget, "per": estimate.per}
+    return {**asked, "one_per": estimate.one_per, **found.as_dict()}

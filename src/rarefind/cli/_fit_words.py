@@ -1,4 +1,4 @@
-"""What ``rarefind fit`` says to people."""
+"""What ``rarefind fit`` prints for people."""
 
 from __future__ import annotations
 
@@ -10,33 +10,32 @@ from rarefind.cli._tables import add_row, console_of, new_table
 if TYPE_CHECKING:
     from rarefind.data import TableProfile
     from rarefind.metrics import Interval
-    from rarefind.tables import TableModel
-    from rarefind.tables._estimate import Bought, Evidence
+    from rarefind.tables import BudgetEstimate, ListValue, TableModel
 
 
 def print_fitted(
     model: TableModel,
     profile: TableProfile,
-    evidence: Evidence | None,
+    estimate: BudgetEstimate | None,
     output: Path,
     budget: str,
     *,
     verbose: bool,
 ) -> None:
-    """Profile, what the budget buys, and what to do next."""
+    """Profile, what the budget finds, and what to do next."""
     console = console_of()
     for line in profile.lines():
         console.print(line, markup=False)
     console.print()
-    if evidence is None:
+    if estimate is None:
         stopped = getattr(model.estimator_, "interrupted_", False)
-        why = "It was stopped before rows were" if stopped else "There was no time to have rows"
+        why = "The fit was stopped" if stopped else "There was no time left"
         console.print(
-            f"{why} held out, so nobody knows what the budget buys: give more time, or look at the "
-            "list itself.",
+            f"{why} before rows could be held out, so there is no estimate of what the budget "
+            "finds: give more time, or look at the list itself.",
         )
     else:
-        _print_bought(model, evidence)
+        _print_estimate(model, estimate)
     board = getattr(model.estimator_, "leaderboard_", None)
     if verbose and board is not None:
         console.print(board.to_string(index=False), markup=False)
@@ -48,37 +47,40 @@ def print_fitted(
     )
 
 
-def _print_bought(model: TableModel, evidence: Evidence) -> None:
-    console, found = console_of(), evidence.bought()
-    console.print(evidence.how, markup=False)
-    each = "" if evidence.per is None else f", {evidence.budget} each {evidence.per},"
+def _print_estimate(model: TableModel, estimate: BudgetEstimate) -> None:
+    console, found = console_of(), estimate.list_value()
+    console.print(estimate.how, markup=False)
+    each = "" if estimate.per is None else f", {estimate.budget} each {estimate.per},"
+    one = "" if estimate.one_per is None else f", one of each {estimate.one_per},"
     heads = ["hits", "of all positives", *(["amount"] if found.amount else [])]
     table = new_table("list by", *heads)
     add_row(table, _name(model), *measures(found))
     empty = [""] * (len(heads) - 1)
     add_row(table, "a plain XGBoost", f"{found.plain_hits:,.1f}", *empty)
-    add_row(table, "chance", f"{found.random_hits:,.1f}", *empty)
+    add_row(table, "random order", f"{found.random_hits:,.1f}", *empty)
     console.print(
-        f"What {found.checks:,.0f} checks{each} of {found.rows:,.0f} rows buy, with 95 % intervals:"
+        f"What {found.checks:,.0f} checks{each}{one} of {found.rows:,.0f} rows find, with 95 % "
+        "intervals:",
+        markup=False,
     )
     console.print(table)
     console.print()
     console.print(verdict(found), markup=False)
 
 
-def verdict(found: Bought) -> str:
-    """Whether the list is better than chance, and than that of a plain XGBoost."""
+def verdict(found: ListValue) -> str:
+    """Whether the list is better than a random one, and than that of a plain XGBoost."""
     if found.hits.low <= found.random_hits:
-        return "This list may be no better than one drawn at random: do not rely on it."
+        return "This list may be no better than a random one: do not rely on it."
     ahead = found.plain_ahead
     if ahead.low > 0:
-        return f"That is {ahead.value:,.1f} hits more than by a plain XGBoost, beyond chance."
+        return f"That is {ahead.value:,.1f} hits more than a plain XGBoost finds, beyond noise."
     if ahead.high < 0:
-        return f"A plain XGBoost finds {-ahead.value:,.1f} more, beyond chance: try other models."
-    return "Between this list and that of a plain XGBoost chance could decide."
+        return f"A plain XGBoost finds {-ahead.value:,.1f} more, beyond noise: try other models."
+    return "The difference from a plain XGBoost is within noise."
 
 
-def measures(found: Bought) -> list[str]:
+def measures(found: ListValue) -> list[str]:
     """Hits, share of all positives and amount, with their intervals."""
     share = found.share_found
     percent = f"{100 * share.value:.0f} % ({100 * share.low:.0f}–{100 * share.high:.0f})"

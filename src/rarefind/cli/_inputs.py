@@ -1,11 +1,11 @@
-"""Opening what a command is given, and refusing it in one sentence."""
+"""Opening what a command is given, or saying in one sentence why it cannot be used."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from rarefind._core.budget import budget_share
+from rarefind._core.budget import check_budget
 from rarefind.cli._options import MODEL_NAMES
 
 if TYPE_CHECKING:
@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from rarefind.tables import TableModel
-    from rarefind.tables._hold_out import Looks
+    from rarefind.tables import HoldOut, TableModel
 
 _FEWEST_POSITIVES = 5
 PICTURES = (".svg", ".png", ".pdf")
@@ -51,22 +50,35 @@ class Roles(NamedTuple):
     drop: list[str]
 
 
+class Spending(NamedTuple):
+    """How many checks there are, in each of which periods or groups, and one row of whom."""
+
+    budget: str
+    per: str | None
+    one_per: str | None
+
+
 class Opened(NamedTuple):
     """A table to learn from, a model of it without an estimator, and the rows to hold out."""
 
     table: pd.DataFrame
     model: TableModel
-    looks: Looks
+    held_out: HoldOut
 
 
-def open_labelled(data: Path, roles: Roles, budget: str, delay: str | None, seed: int) -> Opened:
-    """A table to learn from; what speaks against it is told before anything is learned."""
+def open_labelled(
+    data: Path,
+    roles: Roles,
+    spending: Spending,
+    delay: str | None,
+    seed: int,
+) -> Opened:
+    """A table to learn from; what speaks against it is said before anything is learned."""
     from rarefind.data import check_target, read_table
 
     table = read_table(data)
     label = check_target(table, roles.target, roles.positive)
-    positive = (table[roles.target] == label).to_numpy()
-    found = int(positive.sum())
+    found = int((table[roles.target] == label).sum())
     if min(found, len(table) - found) < _FEWEST_POSITIVES:
         which = "positives" if found < _FEWEST_POSITIVES else "rows that are not positive"
         raise ValueError(
@@ -74,10 +86,13 @@ def open_labelled(data: Path, roles: Roles, budget: str, delay: str | None, seed
             f"learning needs at least {_FEWEST_POSITIVES}."
         )
     check_columns(table, [roles.time, roles.entity, roles.amount, roles.id, *roles.drop])
-    check_budget(budget, len(table))
-    # A table that cannot be used is told before the estimators are imported.
-    from rarefind.tables import TableModel
-    from rarefind.tables._hold_out import planned
+    check_columns(table, [spending.one_per])
+    check_budget(spending.budget, len(table) if spending.per is None else None)
+    # A table that cannot be used is refused before the estimators are imported.
+    from rarefind.tables import TableModel, hold_out
+    from rarefind.tables.lists import Groups
+
+    Groups(spending.per, roles.time).column(table.columns)
 
     model = TableModel(
         None,
@@ -89,7 +104,7 @@ def open_labelled(data: Path, roles: Roles, budget: str, delay: str | None, seed
         id=roles.id,
         drop=roles.drop,
     )
-    return Opened(table, model, planned(model, table, positive, delay, seed))
+    return Opened(table, model, hold_out(model, table, delay=delay, seed=seed))
 
 
 def check_columns(table: pd.DataFrame, names: Iterable[str | None]) -> None:
@@ -110,17 +125,6 @@ def check_model_name(name: str) -> None:
     close = get_close_matches(name, MODEL_NAMES, n=1)
     hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(MODEL_NAMES)}."
     raise ValueError(f"There is no model {name!r}: {hint}")
-
-
-def check_budget(budget: str, rows: int | None = None) -> None:
-    """Refuse what is no number of checks, none, or more than there are rows."""
-    if budget.strip() in ("0", "0%"):
-        raise ValueError("A budget of 0 checks buys nothing: give the checks that you can afford.")
-    if budget_share(budget) is None and rows is not None and float(budget) > rows:
-        raise ValueError(
-            f"The budget of {float(budget):,.0f} checks is larger than the file, which has "
-            f"{rows:,} rows."
-        )
 
 
 def check_picture(path: Path | None) -> None:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rarefind._core.budget import check_budget
 from rarefind.cli import _options as options
-from rarefind.cli._inputs import check_budget, check_readable
+from rarefind.cli._inputs import check_readable
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from rarefind.tables import TableModel
-    from rarefind.tables._monitor import MonitorReport
+    from rarefind.tables import MonitorReport, TableModel
 
 Verdicts = Annotated[
     str | None,
@@ -42,14 +42,15 @@ def monitor(
     verdicts: Verdicts = None,
     budget: Budget = None,
     per: options.Per = None,
+    one_per: options.OnePer = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Say whether to keep a model or to fit it again, and why.
 
-    Compares the columns and the score with those of the fit, and verdicts on checked rows with what
-    the model promised of them.
+    Compares the columns and the score with those of the fit, and verdicts on checked rows with the
+    hits that the model expected.
     """
     from rarefind.cli._steps import steps
 
@@ -63,7 +64,12 @@ def monitor(
         say("Opening the model")
         opened = open_model(model)
         report = watch(
-            opened, _pieces(opened, data, verdicts, say), verdicts=verdicts, budget=budget, per=per
+            opened,
+            _pieces(opened, data, verdicts, say),
+            verdicts=verdicts,
+            budget=budget,
+            per=per,
+            one_per=one_per,
         )
     if as_json:
         typer.echo(json.dumps(report.as_dict(), indent=2, ensure_ascii=False))
@@ -78,13 +84,13 @@ def _pieces(
 ) -> Iterator[pd.DataFrame]:
     """The file in pieces, its columns and verdicts read as at fit."""
     from rarefind.data import read_chunks
-    from rarefind.data.read import followed
+    from rarefind.data.read import with_progress
 
     types = dict(model.types_)
     if verdicts is not None and model.target in types:
         types[verdicts] = types[model.target]
     say("Scoring the rows")
-    yield from followed(read_chunks(data, like=types), data)
+    yield from with_progress(read_chunks(data, like=types), data)
 
 
 def _print(report: MonitorReport, most: int | None) -> None:
@@ -114,7 +120,7 @@ def _columns(columns: pd.DataFrame) -> Any:
     table = new_table("column", "verdict", "drift", "by\nchance", "of the\nscore", "because")
     for row in columns.to_dict("records"):
         shares = [f"{100 * row['importance']:.0f} %"]
-        figures = [f"{row[name]:.2f}" for name in ("drift", "chance")]
+        figures = [f"{row[name]:.2f}" for name in ("drift", "noise")]
         add_row(table, row["column"], row["verdict"], *figures, *shares, row["text"])
     return table
 
@@ -123,12 +129,12 @@ def _weeks(weeks: pd.DataFrame) -> Any:
     from rarefind.cli._rule_tables import short
     from rarefind.cli._tables import add_row, new_table
 
-    heads = ("mean\nchance", "checked", "hits", "expected", "precision")
+    heads = ("mean\nprobability", "checked", "hits", "expected", "precision")
     table = new_table("week of", "rows", *heads)
     table.columns[0].no_wrap = True
     for row in weeks.to_dict("records"):
         counts = [f"{row[name]:,}" for name in ("checked", "hits")]
         shares = [f"{row['expected']:.1f}", short(row["precision"], 2)]
-        chance = short(row["probability"], 2)
-        add_row(table, row["week"], f"{row['rows']:,}", chance, *counts, *shares)
+        mean = short(row["probability"], 2)
+        add_row(table, row["week"], f"{row['rows']:,}", mean, *counts, *shares)
     return table

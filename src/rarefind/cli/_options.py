@@ -56,6 +56,10 @@ Per = Annotated[
     str | None,
     typer.Option(metavar="hour|day|week|month", help="Spend the budget in each period of --time."),
 ]
+OnePer = Annotated[
+    str | None,
+    typer.Option(metavar="COL", help="List each value of this column once in a period or group."),
+]
 TimeLimit = Annotated[
     str | None, typer.Option(metavar="5m", help="Most time to take, as 90s, 5m or 1h.")
 ]

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rarefind._core.budget import check_budget
 from rarefind.cli import _options as options
-from rarefind.cli._inputs import check_budget, check_not_overwriting, check_readable
+from rarefind.cli._inputs import check_not_overwriting, check_readable
 from rarefind.cli._rule_files import check_output
 
 if TYPE_CHECKING:
@@ -26,9 +27,7 @@ def rank(
     data: options.DataFile,
     budget: options.Budget,
     per: options.Per = None,
-    one_per: Annotated[
-        str | None, typer.Option(help="Column of which each value is listed once (in a period).")
-    ] = None,
+    one_per: options.OnePer = None,
     reasons: Annotated[
         bool, typer.Option("--reasons/--no-reasons", help="Say why each row is on the list.")
     ] = True,
@@ -42,19 +41,18 @@ def rank(
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
-    """List the rows of a file to check first, with score, chance and reason."""
+    """List the rows of a file to check first, with priority, probability and reason."""
     check_output(output)
     if output is not None and output.suffix.lower() not in _KINDS:
         raise ValueError(f"{output} should end in {', '.join(_KINDS)}: lists are of these kinds.")
     check_readable(model, data)
     check_not_overwriting(output, model, data)
     check_budget(budget)
-    from rarefind.tables import open_model
+    from rarefind.tables import open_model, rank_file
 
     opened = open_model(model)
     from rarefind.cli._steps import rows_bar
     from rarefind.data.read import about_rows
-    from rarefind.tables._rank_file import rank_file
 
     with rows_bar(about_rows(data), quiet=quiet or as_json) as advance:
         listed = rank_file(
@@ -78,10 +76,10 @@ def records(listed: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _write(listed: pd.DataFrame, output: Path) -> None:
-    from rarefind._core.files import written_whole
+    from rarefind._core.files import atomic_write
 
     kind = output.suffix.lower()
-    with written_whole(output) as part:
+    with atomic_write(output) as part:
         if kind == ".csv":
             listed.to_csv(part, index=False)
         elif kind == ".parquet":
@@ -91,13 +89,13 @@ def _write(listed: pd.DataFrame, output: Path) -> None:
 
 
 def _print(listed: pd.DataFrame, model: TableModel) -> None:
-    """The list for a terminal: what names a row, its chance, and why."""
+    """The list for a terminal: what names a row, its probability, and why."""
     from rarefind.cli._tables import add_row, console_of, new_table
 
     console = console_of()
     hidden = {"rank", "priority", "probability", "reason"}
     named = [name for name in listed.columns if name not in hidden]
-    table = new_table("rank", *named, "chance", "because")
+    table = new_table("rank", *named, "probability", "because")
     for row in listed.to_dict("records"):
         texts = [_text(row[name]) for name in named]
         why = str(row.get("reason", ""))

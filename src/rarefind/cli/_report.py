@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
+from rarefind._core.budget import check_budget
 from rarefind.cli import _options as options
-from rarefind.cli._inputs import check_budget, check_not_overwriting, check_readable
+from rarefind.cli._inputs import check_not_overwriting, check_readable
 from rarefind.cli._rule_files import check_output, write_text
 
 

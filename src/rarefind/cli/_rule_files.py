@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rarefind._core.files import written_whole
+from rarefind._core.files import atomic_write
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,7 +68,7 @@ def _text_of(path: Path) -> str:
 
 def _one_by_one(text: str, path: Path) -> list[str]:
     """The file once for each rule, with all constants and no other rule."""
-    from rarefind.rules.rule_set import _whole_lines
+    from rarefind.rules.rule_set import logical_lines
 
     if path.suffix.lower() == ".json":
         try:
@@ -76,7 +76,7 @@ def _one_by_one(text: str, path: Path) -> list[str]:
             return [json.dumps({**whole, "rules": [rule]}) for rule in whole["rules"]]
         except (ValueError, KeyError, TypeError, RecursionError):
             return []
-    lines = _whole_lines(text)
+    lines = logical_lines(text)
     constants = [line for line in lines if line[1].startswith("let ")]
     files = []
     for rule in lines:
@@ -168,7 +168,7 @@ def check_output(path: Path | None) -> None:
 
 
 def write_text(text: str, path: Path) -> None:
-    with written_whole(path) as part:
+    with atomic_write(path) as part:
         part.write_text(text, encoding="utf-8")
 
 

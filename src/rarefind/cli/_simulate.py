@@ -114,9 +114,9 @@ def _cut(table: pd.DataFrame, days: int, output: Path, ahead: Path) -> dict[Path
 
 
 def _write(table: pd.DataFrame, output: Path) -> None:
-    from rarefind._core.files import written_whole
+    from rarefind._core.files import atomic_write
 
-    with written_whole(output) as part:
+    with atomic_write(output) as part:
         if output.suffix.lower() == ".csv":
             table.to_csv(part, index=False)
         else:

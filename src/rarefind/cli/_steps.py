@@ -24,7 +24,7 @@ def steps(
         return
     from rich.console import Console
 
-    from rarefind._core.progress import watched
+    from rarefind._core.progress import listen_to_progress
 
     console = Console(stderr=True)
     now: list[_Step] = []
@@ -38,7 +38,7 @@ def steps(
         if now and total:
             now[0].share_done = min(1.0, done / total)
 
-    with console.status("") as status, watched(told):
+    with console.status("") as status, listen_to_progress(told):
 
         def say(what: str) -> None:
             finish()

@@ -27,7 +27,7 @@ def shortest(sizes: Ints, values: Floats, longest: int, whole: float, tolerance:
     """The place of the shortest list that is within the tolerance of the ensemble.
 
     Where none that may be kept is, the tolerance is from the best of these. Values are made to fall
-    with the length first: that a shorter list is better is mostly chance.
+    with the length first: that a shorter list is better is mostly noise.
     """
     order = np.argsort(sizes)
     falling = np.empty(values.size)

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 from joblib import effective_n_jobs
 from scipy.sparse import csr_matrix
-from scipy.special import expit
 from sklearn.base import _fit_context
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_consistent_length, check_random_state
@@ -24,22 +23,26 @@ from rarefind._core.sklearn_compat import report_progress, with_callbacks
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.base import RareClassifier
 from rarefind.conditions._choice import shortest, sizes_to_try
+from rarefind.conditions._condition_list import (
+    ConditionList,
+    as_sql,
+    as_text,
+    drop_unused,
+    read_json,
+)
 from rarefind.conditions._ensembles import break_up, check_same_columns
 from rarefind.conditions._fitting import ensemble_scores, fit_ensemble
-from rarefind.conditions._json import read_into, written
-from rarefind.conditions._listed import Listed, as_sql, as_text, only_used, read_json
-from rarefind.conditions._matrix import Branches, with_combinations
+from rarefind.conditions._json import read_into, to_plain_data
+from rarefind.conditions._matrix import BranchArrays, with_combinations
 from rarefind.conditions._measures import Measures
 from rarefind.conditions._reasons import reasons_of
-from rarefind.conditions._stumps import Boosting, different, eliminations, with_parts
-from rarefind.conditions.words import opposite, rounded_cut, shortened
+from rarefind.conditions._rounding import opposite, round_threshold, shorten
+from rarefind.conditions._stumps import Boosting, distinct, eliminations, with_parts
 from rarefind.metrics import average_precision
 from rarefind.rules import Reason, RuleError, RuleSet
-from rarefind.rules.branches import Branch, Combination
+from rarefind.rules.branches import Branch, BranchList, Combination
 from rarefind.selection import best_threshold
-from rarefind.selection.calibration import BetaCalibration, Reference
-from rarefind.selection.cross_validation import folds_of_used
-from rarefind.selection.thresholds import metric_of_counts, only
+from rarefind.selection.cross_validation import check_positives_held_out, folds_of_used
 
 # With fewer rows of a class than these none are kept out to measure conditions on.
 _FEWEST_TO_MEASURE = 20
@@ -51,7 +54,7 @@ _ENOUGH_POSITIVES = 300
 _WITH_PARTS = 2
 
 
-class _Rows(NamedTuple):
+class _LabelledRows(NamedTuple):
     """Rows to learn from, or to judge by."""
 
     X: Floats
@@ -59,12 +62,12 @@ class _Rows(NamedTuple):
     weight: Floats
     groups: Array | None = None
 
-    def take(self, rows: Ints) -> _Rows:
+    def take(self, rows: Ints) -> _LabelledRows:
         groups = None if self.groups is None else self.groups[rows]
-        return _Rows(self.X[rows], self.positive[rows], self.weight[rows], groups)
+        return _LabelledRows(self.X[rows], self.positive[rows], self.weight[rows], groups)
 
 
-class _Conditions(NamedTuple):
+class _EnsembleConditions(NamedTuple):
     """The different conditions of an ensemble on its rows."""
 
     branches: list[Branch]
@@ -72,7 +75,12 @@ class _Conditions(NamedTuple):
     held: csr_matrix  # which of them hold for which rows
 
 
-@saved("conditions")
+def _upgrade(version: int, state: dict[str, Any]) -> dict[str, Any]:
+    names = {"_listed": "_condition_list"}
+    return {names.get(name, name): value for name, value in state.items()}
+
+
+@saved("conditions", 2, upgrade=_upgrade)
 class ConditionClassifier(RareClassifier):
     """A tree ensemble boiled down to a short list of conditions, which is the model.
 
@@ -90,8 +98,8 @@ class ConditionClassifier(RareClassifier):
     prefit : bool, default=False
         Take ``estimator`` as it is fitted already; so is a
         :class:`sklearn.frozen.FrozenEstimator` always, which searches and ``clone`` leave fitted.
-        Give ``fit`` rows that it has not seen then, for on others it looks better than it is, and
-        the labels that it knows; a bare booster gives the chance of the positive ones.
+        Then give ``fit`` rows that it has not seen, because on others it seems better than it is,
+        and the labels that it knows; a bare booster gives the probability of the positive ones.
     max_conditions : int, default=40
         Longest list.
     tolerance : float, default=0.01
@@ -115,8 +123,8 @@ class ConditionClassifier(RareClassifier):
         Share of the rows that nothing is learned from, to measure the conditions on. None learns
         from all rows, and measures nothing. With fewer than 20 rows in a class nothing is measured.
     categorical_features : array-like or None, default=None
-        Columns that hold levels, by number, name or one truth value a column, for an estimator that
-        splits on sets of them; XGBoost takes whole numbers from 0 on.
+        Columns of categories, by number, name or one truth value a column, for an estimator that
+        splits on sets of categories; XGBoost takes whole numbers from 0 on.
     cv : int, splitter or iterable, default=5
         The folds. No more of them are used than it takes to hold out 300 positives.
     threshold : "auto", float or None, default="auto"
@@ -155,7 +163,7 @@ class ConditionClassifier(RareClassifier):
     value_ : float
         ``metric`` on the held-out rows at the threshold.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     Notes
     -----
@@ -274,16 +282,16 @@ class ConditionClassifier(RareClassifier):
         -------
         self
         """
-        metric_of_counts(self.metric)
+        self._count_metric()
         if self.prefit and self.estimator is None:
-            raise ValueError("prefit=True needs the fitted estimator.")
+            raise ValueError("prefit=True needs a fitted estimator: give estimator=.")
         X, codes = self._start_fit(X, y, self.pos_label)
         check_consistent_length(X, groups)
         weight = training_weights(X, codes, sample_weight, None)
         used = weight > 0
         check_classes_left(codes, used, 2)
         grouped = None if groups is None else np.asarray(groups)
-        rows = _Rows(X, self._is_positive(codes), weight / weight[used].mean(), grouped)
+        rows = _LabelledRows(X, self._is_positive(codes), weight / weight[used].mean(), grouped)
         if self._is_fitted():
             names = self._feature_names() if hasattr(self, "feature_names_in_") else None
             check_same_columns(self.estimator, X.shape[1], names)
@@ -296,11 +304,11 @@ class ConditionClassifier(RareClassifier):
             size = self._choose(own, parts, seed, step)
             self._keep(own, size, seed)
             step()
-        held = self._listed.held(rows.X[unseen], self.n_jobs)
+        held = self._condition_list.held(rows.X[unseen], self.n_jobs)
         self._measures = Measures.of(held, rows.positive[unseen], rows.weight[unseen])
         return self
 
-    def _split(self, rows: _Rows, used: Bools, seed: int) -> tuple[Bools, Ints]:
+    def _split(self, rows: _LabelledRows, used: Bools, seed: int) -> tuple[Bools, Ints]:
         """Rows to learn from, and the numbers of those to measure conditions on."""
         rarest = min(rows.positive[used].sum(), (~rows.positive[used]).sum())
         if self.measure_size is None or rarest < _FEWEST_TO_MEASURE:
@@ -315,7 +323,7 @@ class ConditionClassifier(RareClassifier):
                     return used, np.empty(0, dtype=np.intp)
         return learned, unseen
 
-    def _parts(self, rows: _Rows, learned: Bools, seed: int) -> list[Any]:
+    def _parts(self, rows: _LabelledRows, learned: Bools, seed: int) -> list[Any]:
         """Pairs of rows to make lists from and rows to judge them by."""
         positive = rows.positive[learned]
         if self.threshold != "auto" and min(positive.sum(), (~positive).sum()) < 2:
@@ -328,18 +336,18 @@ class ConditionClassifier(RareClassifier):
                 break
         return parts
 
-    def _folds(self, rows: _Rows, used: Bools, cv: Any, seed: int) -> Any:
+    def _folds(self, rows: _LabelledRows, used: Bools, cv: Any, seed: int) -> Any:
         labels = rows.positive[used].astype(int)
         groups = None if rows.groups is None else rows.groups[used]
         return folds_of_used(rows.X[used], labels, cv, used, groups=groups, random_state=seed)
 
-    def _choose(self, rows: _Rows, parts: list[Any], seed: int, step: Callable[[], None]) -> int:
+    def _choose(
+        self, rows: _LabelledRows, parts: list[Any], seed: int, step: Callable[[], None]
+    ) -> int:
         """How long the list is to be; threshold and probabilities by the lists of that length."""
         sizes = sizes_to_try(self.max_conditions)
         self.sizes_, self.values_, self.ensemble_value_ = np.array(sizes), np.empty(0), np.nan
-        self.threshold_, self.value_ = self._fixed_threshold(), np.nan
-        self._calibration: BetaCalibration | None = None
-        self._reference: Reference | None = None
+        self._leave_uncalibrated()
         if not parts:
             return self.max_conditions
         judged = rows.take(np.concatenate([held for _, held in parts]))
@@ -356,105 +364,92 @@ class ConditionClassifier(RareClassifier):
         chosen = shortest(
             self.sizes_, self.values_, self.max_conditions, self.ensemble_value_, self.tolerance
         )
-        self._settle(pooled[chosen], judged)
+        self._calibrate(pooled[chosen], judged.positive, judged.weight)
+        if self.threshold == "auto":
+            self.threshold_ = round_threshold(self.threshold_, pooled[chosen])
         return sizes[chosen]
 
     def _try(
-        self, rows: _Rows, held_out: Floats, sizes: list[int], seed: int
+        self, rows: _LabelledRows, held_out: Floats, sizes: list[int], seed: int
     ) -> tuple[Floats, list[Floats]]:
         """Scores of held-out rows by the ensemble, and by a list of each length."""
         ensemble = self._ensemble(rows, seed)
         found = self._conditions(ensemble, rows)
-        tests = Branches.of(found.branches)
+        tests = BranchArrays.of(found.branches)
         there = tests.matrix(with_combinations(held_out, found.combinations), self.n_jobs)
         scales = eliminations(found.held, rows.positive, rows.weight, self._boosting(), sizes)
         scores = [scale.score(there) for scale in scales]
         label = self.pos_label_ if self._is_fitted() else 1
         return ensemble_scores(ensemble, held_out, label), scores
 
-    def _keep(self, rows: _Rows, size: int, seed: int) -> None:
+    def _keep(self, rows: _LabelledRows, size: int, seed: int) -> None:
         """Make the list of that length from all rows that are learned from."""
         found = self._conditions(self._ensemble(rows, seed), rows)
         sizes = [s for s in sizes_to_try(self.max_conditions) if s >= size]
         *_, scale = eliminations(found.held, rows.positive, rows.weight, self._boosting(), sizes)
         self.n_branches_ = len(found.branches)
         X = with_combinations(rows.X, found.combinations)
-        holes = np.asarray(np.isnan(X).any(axis=0))
+        has_missing = np.asarray(np.isnan(X).any(axis=0))
         start, kept = scale.start, []
         for c, weight in zip(scale.columns.tolist(), scale.weights.tolist(), strict=True):
-            branch = shortened(found.branches[c], X, holes)
-            turned = opposite(branch, holes) if weight < 0 else None
+            branch = shorten(found.branches[c], X, has_missing)
+            turned = opposite(branch, has_missing) if weight < 0 else None
             if turned is not None:  # a condition that speaks for positives reads better
                 start, branch, weight = start + weight, turned, -weight
             if round(weight, _DECIMALS):
                 kept.append((round(weight, _DECIMALS), branch))
         kept.sort(key=lambda pair: -pair[0])
-        branches, combinations = only_used(
+        branches, combinations = drop_unused(
             [branch for _, branch in kept], found.combinations, self.n_features_in_
         )
         weights = np.array([weight for weight, _ in kept])
         start = round(start, _DECIMALS)
-        self._listed = Listed(start, weights, Branches.of(branches), combinations)
+        self._condition_list = ConditionList(
+            start, weights, BranchArrays.of(branches), combinations
+        )
 
     def _is_fitted(self) -> bool:
         """Whether the estimator is taken as it is."""
         return self.prefit or isinstance(self.estimator, FrozenEstimator)
 
-    def _ensemble(self, rows: _Rows, seed: int) -> Any:
+    def _ensemble(self, rows: _LabelledRows, seed: int) -> Any:
         if self._is_fitted():
             return self.estimator
         names, threads = self._feature_names(), effective_n_jobs(self.n_jobs)
         return fit_ensemble(self.estimator, *rows, names, self._is_level, seed, threads)
 
-    def _conditions(self, ensemble: Any, rows: _Rows) -> _Conditions:
+    def _conditions(self, ensemble: Any, rows: _LabelledRows) -> _EnsembleConditions:
         """The different conditions of an ensemble."""
         broken = break_up(ensemble)
         X = with_combinations(rows.X, broken.combinations)
-        branches, held = different(broken.branches, X, self.n_jobs)
+        branches, held = distinct(broken.branches, X, self.n_jobs)
         if self.parts:
             _, gains = self._boosting().fit(held.tocsc(), rows.positive, rows.weight)
             best = np.argsort(-gains, kind="stable")[: _WITH_PARTS * self.max_conditions]
             whole = [branches[c] for c in best if gains[c] > 0]
-            branches, held = different(with_parts(whole), X, self.n_jobs)
-        return _Conditions(branches, broken.combinations, held)
+            branches, held = distinct(with_parts(whole), X, self.n_jobs)
+        return _EnsembleConditions(branches, broken.combinations, held)
 
     def _boosting(self) -> Boosting:
         return Boosting(
             self.n_estimators, self.learning_rate, self.reg_lambda, self.negative_weights
         )
 
-    def _worth(self, score: Floats, rows: _Rows) -> float:
+    def _worth(self, score: Floats, rows: _LabelledRows) -> float:
         """What a ranking of held-out rows is worth."""
-        if not rows.positive.any():
-            raise ValueError("No positive was held out, so nothing can be tuned: give other folds.")
+        check_positives_held_out(rows.positive)
         if self.eval_metric == "average_precision":
             return average_precision(rows.positive, score, sample_weight=rows.weight)
         return best_threshold(rows.positive, score, "f1", sample_weight=rows.weight).value
-
-    def _settle(self, score: Floats, rows: _Rows) -> None:
-        """Set the threshold, the probabilities and the ranks by the scores of held-out rows."""
-        bounds = (-np.inf, np.inf)
-        if self.threshold != "auto":
-            bounds = only(self._fixed_threshold())
-        metric = metric_of_counts(self.metric)
-        best = best_threshold(
-            rows.positive, score, metric, sample_weight=rows.weight, bounds=bounds
-        )
-        self.threshold_, self.value_ = best.threshold, best.value
-        if self.threshold == "auto":
-            self.threshold_ = rounded_cut(best.threshold, score)
-        self._calibration = BetaCalibration.fit(score, rows.positive, rows.weight)
-        self._reference = Reference.of(score, rows.weight)
-
-    def _fixed_threshold(self) -> float:
-        return 0.0 if self.threshold in (None, "auto") else float(self.threshold)
 
     @property
     def conditions_(self) -> pd.DataFrame:
         """The list, with what each condition is worth on rows that nothing was learned from."""
         check_is_fitted(self)
         rules = self.to_rules()
-        said = pd.DataFrame({"rule": [r.text for r in rules], "weight": self._listed.weights})
+        said = pd.DataFrame(
+            {"rule": [r.text for r in rules], "weight": self._condition_list.weights}
+        )
         said = pd.concat([said, self._measures.table()], axis=1)
         said.index = pd.Index([rule.name for rule in rules])
         return said
@@ -463,18 +458,24 @@ class ConditionClassifier(RareClassifier):
     def start_(self) -> float:
         """Score of a row for which no condition holds."""
         check_is_fitted(self)
-        return self._listed.start
+        return self._condition_list.start
 
     @property
     def n_conditions_(self) -> int:
         """Length of the list."""
         check_is_fitted(self)
-        return int(self._listed.weights.size)
+        return int(self._condition_list.weights.size)
+
+    def condition_branches(self) -> BranchList:
+        """The conditions as tests on the columns of the fit, in their order in the list."""
+        check_is_fitted(self)
+        listed = self._condition_list
+        return BranchList(listed.tests.branches(), listed.combinations)
 
     def to_rules(self) -> RuleSet:
         """The conditions as rules c1, c2, …, in the order of :attr:`conditions_`."""
         check_is_fitted(self)
-        return self._listed.rules(self._feature_names())
+        return self._condition_list.rules(self._feature_names())
 
     def export_text(self) -> str:
         """The whole model as text: where the score starts, and what each condition adds.
@@ -492,7 +493,7 @@ class ConditionClassifier(RareClassifier):
                 f"{row.precision_high:.2f}), recall {row.recall:.2f}"
                 for row in self._measures.table().itertuples()
             ]
-        return as_text(self._listed, self._feature_names(), notes, self.threshold_)
+        return as_text(self._condition_list, self._feature_names(), notes, self.threshold_)
 
     def to_sql(self, dialect: str = "ansi", table: str = "rows", output: str = "priority") -> str:
         """A query that gives each row of a table its priority, to the last bit.
@@ -502,9 +503,9 @@ class ConditionClassifier(RareClassifier):
         dialect : {"ansi", "sqlite", "duckdb", "postgresql", "mysql"}, default="ansi"
             How names are quoted and numbers are written.
         table : str, default="rows"
-            The table, with a column for each feature by its name; a hole is NULL.
+            The table, with a column for each feature by its name; a missing value is NULL.
         output : str, default="priority"
-            What the priority is called.
+            Name of the column with the priority.
 
         Returns
         -------
@@ -512,7 +513,7 @@ class ConditionClassifier(RareClassifier):
             All columns of the table, and the priority.
         """
         check_is_fitted(self)
-        return as_sql(self._listed, self._feature_names(), dialect, table, output)
+        return as_sql(self._condition_list, self._feature_names(), dialect, table, output)
 
     def to_json(self) -> str:
         """The whole model as JSON, which :meth:`from_json` reads.
@@ -522,7 +523,7 @@ class ConditionClassifier(RareClassifier):
         str
         """
         check_is_fitted(self)
-        return json.dumps(written(self), ensure_ascii=False, indent=2)
+        return json.dumps(to_plain_data(self), ensure_ascii=False, indent=2)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -544,25 +545,22 @@ class ConditionClassifier(RareClassifier):
             read_into(model, whole)
             model._check_state()
         except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
-            raise RuleError(f"This is no list of conditions ({error}).") from None
+            raise RuleError(f"This is not a list of conditions ({error}).") from None
         return model
 
     def _check_state(self) -> None:
-        """Refuse what a file holds that no fit would make."""
-        self._listed.check_state(self.n_features_in_)
+        """Raise on a state from a file that no fit would make."""
+        self._condition_list.check_state(self.n_features_in_)
         self._measures.check_state(self.n_conditions_)
         reference = self._reference
         if reference is not None and not 0 < reference.score.size == reference.below.size - 1:
             raise ValueError("The ranks of the model do not fit together.")
 
     def _priority(self, X: Floats) -> Floats:
-        return self._listed.score(X, self.n_jobs)
-
-    def _probability(self, X: Floats) -> Floats:
-        score = self._priority(X)
-        if self._calibration is None:
-            return np.asarray(expit(score))
-        return self._calibration.probability(score)
+        return self._condition_list.score(X, self.n_jobs)
 
     def _explain(self, X: Floats) -> list[Reason]:
-        return reasons_of(self._listed, X, self._feature_names(), self._reference)
+        scores = self._condition_list.score(X)
+        return reasons_of(
+            self._condition_list, X, self._feature_names(), scores, self._ranks(scores)
+        )

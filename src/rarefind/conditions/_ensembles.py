@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rarefind.rules.branches import (
     Branch,
-    Broken,
+    BranchList,
     Split,
     Test,
     below_in_32_bits,
@@ -23,13 +23,13 @@ from rarefind.rules.branches import (
 )
 
 
-def break_up(ensemble: Any) -> Broken:
+def break_up(ensemble: Any) -> BranchList:
     """All branches of a fitted ensemble of trees, in the columns it was fitted to."""
-    ensemble = unfrozen(ensemble)
+    ensemble = unfreeze(ensemble)
     if hasattr(ensemble, "fit"):
         check_is_fitted(ensemble)
-    if hasattr(ensemble, "_branches"):  # rarefind's own
-        broken: Broken = ensemble._branches()
+    if hasattr(ensemble, "tree_branches"):  # rarefind's own
+        broken: BranchList = ensemble.tree_branches()
         return broken
     if isinstance(ensemble, xgboost.XGBModel):
         if not np.isnan(ensemble.missing):
@@ -39,13 +39,13 @@ def break_up(ensemble: Any) -> Broken:
             )
         ensemble = ensemble.get_booster()
     if isinstance(ensemble, xgboost.Booster):
-        return Broken(_of_xgboost(ensemble), [])
+        return BranchList(_of_xgboost(ensemble), [])
     booster = getattr(ensemble, "booster_", ensemble)
     if hasattr(booster, "dump_model"):
-        return Broken(_of_lightgbm(booster), [])
+        return BranchList(_of_lightgbm(booster), [])
     trees = _sklearn_trees(ensemble)
     if trees:
-        return Broken([branch for tree in trees for branch in _of_sklearn(*tree)], [])
+        return BranchList([branch for tree in trees for branch in _of_sklearn(*tree)], [])
     kind = type(ensemble.steps[-1][1] if isinstance(ensemble, Pipeline) else ensemble).__name__
     raise ValueError(
         f"{kind} cannot be broken into conditions: known are XGBoost, LightGBM, scikit-learn's "
@@ -71,14 +71,14 @@ def _of_xgboost(booster: xgboost.Booster) -> list[Branch]:
     ]
 
 
-def unfrozen(ensemble: Any) -> Any:
+def unfreeze(ensemble: Any) -> Any:
     """What scikit-learn's FrozenEstimator holds; anything else as it is."""
     return ensemble.estimator if isinstance(ensemble, FrozenEstimator) else ensemble
 
 
 def check_same_columns(ensemble: Any, n_features: int, names: list[str] | None) -> None:
     """Refuse a table that is not of the columns the ensemble was fitted to."""
-    ensemble = unfrozen(ensemble)
+    ensemble = unfreeze(ensemble)
     fitted = getattr(ensemble, "n_features_in_", n_features)
     if isinstance(ensemble, xgboost.Booster):
         fitted = ensemble.num_features()
@@ -158,15 +158,17 @@ def _lightgbm_split(node: dict[str, Any]) -> Split:
     column, kind = int(node["split_feature"]), node["missing_type"]
     if node["decision_type"] == "==":
         levels = frozenset(float(level) for level in str(node["threshold"]).split("||"))
-        # A hole is taken for level 0 unless holes were seen; then it is in no set.
-        hole = kind != "NaN" and 0.0 in levels
+        # Missing is category 0 unless missing values were seen; then it is in no set.
+        missing = kind != "NaN" and 0.0 in levels
         return (
             column,
-            Test(levels=levels, missing=hole),
-            Test(levels=levels, negated=True, missing=not hole),
+            Test(levels=levels, missing=missing),
+            Test(levels=levels, negated=True, missing=not missing),
         )
     limit, default_left = float(node["threshold"]), bool(node["default_left"])
     if kind == "Zero":
-        raise ValueError("LightGBM with zero_as_missing cannot be broken into conditions.")
-    hole = default_left if kind == "NaN" else limit >= -_ZERO  # else a hole is taken for 0
-    return column, Test(high=limit, missing=hole), Test(low=limit, missing=not hole)
+        raise ValueError(
+            "LightGBM with zero_as_missing cannot be broken into conditions: fit it without."
+        )
+    missing = default_left if kind == "NaN" else limit >= -_ZERO  # else missing is 0
+    return column, Test(high=limit, missing=missing), Test(low=limit, missing=not missing)

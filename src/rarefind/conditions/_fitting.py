@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from rarefind._core.types import Array, Bools, Floats, Label
-from rarefind.conditions._ensembles import unfrozen
+from rarefind.conditions._ensembles import unfreeze
 from rarefind.metrics import ranking_scores
 
 _LARGEST_LEVEL = 10_000
@@ -38,7 +38,7 @@ def fit_ensemble(
     params = ensemble.get_params()
     unsaid: dict[str, Any] = {"random_state": seed}
     if is_level.any():
-        unsaid |= _told_of_levels(ensemble, X, is_level)
+        unsaid |= _category_params(ensemble, X, is_level)
     ensemble.set_params(**{k: v for k, v in unsaid.items() if k in params and params[k] is None})
     if "pos_label" in params:  # labels are ours here
         ensemble.set_params(pos_label=1)
@@ -49,20 +49,20 @@ def fit_ensemble(
     return ensemble.fit(table, positive.astype(int), **given)
 
 
-def _told_of_levels(ensemble: Any, X: Floats, is_level: Bools) -> dict[str, Any]:
-    """Parameters that tell an estimator which columns hold levels."""
+def _category_params(ensemble: Any, X: Floats, is_level: Bools) -> dict[str, Any]:
+    """Parameters that say which columns are categories."""
     if "categorical_features" in ensemble.get_params():
         return {"categorical_features": np.flatnonzero(is_level).tolist()}
     if not isinstance(ensemble, xgboost.XGBModel):
         raise ValueError(
-            f"{type(ensemble).__name__} is not told by categorical_features which columns hold "
-            "levels: tell it by its own parameters, or take XGBoost or a rarefind classifier."
+            f"{type(ensemble).__name__} has no parameter categorical_features: name the columns of "
+            "categories by its own parameters, or take XGBoost or a rarefind classifier."
         )
     levels = X[:, is_level]
     levels = levels[~np.isnan(levels)]
     if not ((levels >= 0) & (levels == np.floor(levels)) & (levels <= _LARGEST_LEVEL)).all():
         raise ValueError(
-            f"XGBoost takes levels as whole numbers from 0 to {_LARGEST_LEVEL:,}: "
+            f"XGBoost takes categories as whole numbers from 0 to {_LARGEST_LEVEL:,}: "
             "encode them so (rarefind.TableModel does)."
         )
     ensemble.set_params(enable_categorical=True)
@@ -71,7 +71,7 @@ def _told_of_levels(ensemble: Any, X: Floats, is_level: Bools) -> dict[str, Any]
 
 def ensemble_scores(ensemble: Any, X: Floats, pos_label: Label) -> Floats:
     """Scores of rows by the ensemble, higher for positives."""
-    ensemble = unfrozen(ensemble)
+    ensemble = unfreeze(ensemble)
     if isinstance(ensemble, xgboost.Booster):
         return np.asarray(ensemble.predict(xgboost.DMatrix(X), validate_features=False))
     if not hasattr(ensemble, "classes_"):  # LightGBM's booster
@@ -79,7 +79,7 @@ def ensemble_scores(ensemble: Any, X: Floats, pos_label: Label) -> Floats:
     if pos_label not in ensemble.classes_:
         known = " and ".join(map(str, ensemble.classes_))
         raise ValueError(
-            f"The estimator was fitted to the labels {known}, and y holds {pos_label}: give fit "
+            f"The estimator was fitted to the labels {known}, and y has {pos_label}: give fit "
             "the labels that the estimator knows."
         )
     names = getattr(ensemble, "feature_names_in_", None)

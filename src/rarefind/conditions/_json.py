@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from rarefind._core.types import Floats
-from rarefind.conditions._listed import KIND, VERSION, as_json, finite, from_json
+from rarefind.conditions._condition_list import KIND, VERSION, as_json, finite, from_json
 from rarefind.conditions._measures import Measures
 from rarefind.selection.calibration import BetaCalibration, Reference
 
@@ -15,7 +15,7 @@ from rarefind.selection.calibration import BetaCalibration, Reference
 _VALUES = ("ensemble_value_", "value_")
 
 
-def written(model: Any) -> dict[str, Any]:
+def to_plain_data(model: Any) -> dict[str, Any]:
     """What a file holds of a fitted ConditionClassifier."""
     calibration, reference = model._calibration, model._reference
     return {
@@ -25,7 +25,7 @@ def written(model: Any) -> dict[str, Any]:
         "named": hasattr(model, "feature_names_in_"),
         "classes": model.classes_.tolist(),
         "positive": model.classes_.tolist()[1 if model._positive_is_second() else 0],
-        "start": model._listed.start,
+        "start": model._condition_list.start,
         "threshold": model.threshold_,
         "calibration": None if calibration is None else list(calibration),
         "reference": None if reference is None else [part.tolist() for part in reference],
@@ -39,7 +39,7 @@ def written(model: Any) -> dict[str, Any]:
             "n_branches": model.n_branches_,
             **{name: _or_none(getattr(model, name)) for name in _VALUES},
         },
-        "conditions": as_json(model._listed, model._feature_names()),
+        "conditions": as_json(model._condition_list, model._feature_names()),
     }
 
 
@@ -53,7 +53,7 @@ def read_into(model: Any, whole: dict[str, Any]) -> None:
         raise ValueError("there are not two classes")
     model.classes_ = np.array(whole["classes"])
     model.pos_label_ = model.classes_[whole["classes"].index(whole["positive"])]
-    model._listed = from_json(whole["start"], whole["conditions"], names)
+    model._condition_list = from_json(whole["start"], whole["conditions"], names)
     model.threshold_ = finite(whole["threshold"])
     model._calibration = model._reference = None
     if whole["calibration"] is not None:

@@ -21,7 +21,7 @@ _BLOCK = 20_000
 
 
 @saved("branches")
-class Branches(NamedTuple):
+class BranchArrays(NamedTuple):
     """Conditions, one after the other: those of condition c ask ``asks[start[c]:start[c + 1]]``.
 
     These are numbers of tests, of which equal ones are one: ``low < x <= high``, or where
@@ -33,14 +33,14 @@ class Branches(NamedTuple):
     column: Array  # int32
     low: Floats
     high: Floats
-    missing: Bools  # whether a hole passes
+    missing: Bools  # whether a missing value passes
     by_level: Bools
     negated: Bools
     set_start: Array  # int32
     levels: Floats
 
     @classmethod
-    def of(cls, branches: Sequence[Branch]) -> Branches:
+    def of(cls, branches: Sequence[Branch]) -> BranchArrays:
         """Put branches into arrays."""
         number: dict[tuple[int, Test], int] = {}
         asks = [number.setdefault(pair, len(number)) for b in branches for pair in b.items()]
@@ -117,10 +117,12 @@ class _Levels(NamedTuple):
     start: Array
     values: Floats  # of column k, values[start[k]:start[k + 1]], which rise
     of_test: Array  # the number of its column among these, -1 for a test of numbers
-    passes: Bools  # of shape (tests, places): another level is the last but one, a hole the last
+    passes: (
+        Bools  # of shape (tests, places): another category is the last but one, missing the last
+    )
 
     @classmethod
-    def of(cls, branches: Branches) -> _Levels:
+    def of(cls, branches: BranchArrays) -> _Levels:
         """Levels of all tests."""
         tests = np.flatnonzero(branches.by_level)
         sets = {
@@ -300,5 +302,5 @@ def condition_matrix(ensemble: Any, X: Table, *, n_jobs: int | None = None) -> c
     names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
     rows = check_array(X, dtype=np.float64, ensure_all_finite=False)
     check_same_columns(ensemble, rows.shape[1], names)
-    tests = Branches.of(broken.branches)
+    tests = BranchArrays.of(broken.branches)
     return tests.matrix(with_combinations(rows, broken.combinations), n_jobs)

@@ -37,7 +37,7 @@ class Measures(NamedTuple):
         return cls(both.sum(axis=0), both[positive].sum(axis=0), alerts, hits)
 
     def check_state(self, n_conditions: int) -> None:
-        """Refuse what a file holds that no fit would make."""
+        """Raise on a state from a file that no fit would make."""
         rows, positives, alerts, hits = self
         sound = (
             rows.shape == positives.shape == (2,)

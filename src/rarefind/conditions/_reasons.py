@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from rarefind._core.types import Floats
-from rarefind.conditions._listed import Listed
+from rarefind.conditions._condition_list import ConditionList
 from rarefind.conditions._matrix import with_combinations
-from rarefind.conditions.words import column_node, condition_of
 from rarefind.rules import Condition, Reason
+from rarefind.rules.branch_nodes import column_node, condition_of
 from rarefind.rules.branches import Branch
-from rarefind.selection.calibration import Reference
 
 _CONDITIONS_SHOWN = 5
 
 
 def reasons_of(
-    listed: Listed, X: Floats, names: list[str], reference: Reference | None
+    listed: ConditionList,
+    X: Floats,
+    names: list[str],
+    scores: Floats,
+    ranks: Sequence[float | None],
 ) -> list[Reason]:
     """Reasons of rows; a condition's weight is shared by its columns."""
-    held, scores = listed.held(X), listed.score(X)
+    held = listed.held(X)
     extended = with_combinations(X, listed.combinations)
     branches = listed.tests.branches()
     reasons = []
-    for i, score in enumerate(scores.tolist()):
+    for i, (score, rank) in enumerate(zip(scores.tolist(), ranks, strict=True)):
         fired = held.indices[held.indptr[i] : held.indptr[i + 1]].tolist()
         weights = [(branches[c], float(listed.weights[c])) for c in fired]
-        rank = None if reference is None else reference.rank(score)
         because = _because(listed, weights, extended[i], names)
         added = _by_column(listed, weights, names)
         reasons.append(Reason(score, rank, because, base=listed.start, contributions=added))
@@ -36,7 +39,7 @@ def reasons_of(
 
 
 def _because(
-    listed: Listed, weights: list[tuple[Branch, float]], row: Floats, names: list[str]
+    listed: ConditionList, weights: list[tuple[Branch, float]], row: Floats, names: list[str]
 ) -> list[Condition]:
     """What the conditions that raise the score ask of each column, together."""
     asked: Branch = {}
@@ -58,7 +61,7 @@ def _because(
 
 
 def _by_column(
-    listed: Listed, weights: list[tuple[Branch, float]], names: list[str]
+    listed: ConditionList, weights: list[tuple[Branch, float]], names: list[str]
 ) -> dict[str, float]:
     """What each column adds to the score."""
     added = dict.fromkeys(names, 0.0)
@@ -74,7 +77,7 @@ def _by_column(
     return added
 
 
-def _main_column(listed: Listed, column: int, n_features: int) -> int:
+def _main_column(listed: ConditionList, column: int, n_features: int) -> int:
     """The column itself, or the one that a combination names first."""
     if column < n_features:
         return column

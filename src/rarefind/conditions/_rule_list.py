@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
-from scipy.special import expit
 from sklearn.base import _fit_context
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
@@ -24,18 +23,15 @@ from rarefind.base import RareClassifier
 from rarefind.data.frames import as_frame
 from rarefind.rules import Condition, Reason, Rule, RuleSet
 from rarefind.rules.syntax import And, Column, Compare, IsIn, IsMissing, Minus, Node, Number
-from rarefind.selection import best_threshold
-from rarefind.selection.calibration import BetaCalibration, Reference
-from rarefind.selection.cross_validation import folds_of_used
-from rarefind.selection.thresholds import metric_of_counts, only
+from rarefind.selection.cross_validation import check_positives_held_out, folds_of_used
 
 
 @saved("rule-list")
 class RuleListClassifier(RareClassifier):
     """A set of rules as a classifier: the score is the sum of the weights of those that fire.
 
-    Rules of experts can so be compared with models, on the same rows and by the same measures. It
-    reads tables as they are, with texts and holes; columns of an array are called x0, x1, …
+    So rules of experts can be compared with models, on the same rows and by the same measures. It
+    reads tables as they are, with texts and missing values; columns of an array are x0, x1, …
 
     Parameters
     ----------
@@ -53,7 +49,7 @@ class RuleListClassifier(RareClassifier):
         are given see no labels, so that all rows do.
     threshold : "auto", float or None, default="auto"
         The priority from which a row is predicted positive. ``"auto"`` takes the exact best for
-        ``metric``; None is 0, the even chance, for learned weights and any score above 0 for
+        ``metric``; None is 0, even odds, for learned weights and any score above 0 for
         others.
     metric : str or callable, default="f1"
         What the threshold maximises: a name that :func:`rarefind.metrics.count_metric` knows, or a
@@ -63,7 +59,7 @@ class RuleListClassifier(RareClassifier):
     random_state : int, RandomState instance or None, default=None
         Seed of the folds.
     n_jobs : int, default=None
-        Not used; as everywhere.
+        Not used; here because all estimators have it.
 
     Attributes
     ----------
@@ -78,7 +74,7 @@ class RuleListClassifier(RareClassifier):
     value_ : float
         ``metric`` at the threshold.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     Examples
     --------
@@ -97,7 +93,7 @@ class RuleListClassifier(RareClassifier):
     """
 
     _allows_missing = True
-    _reads_tables = True
+    reads_tables = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "rules": "no_validation",
         "weights": [StrOptions({"learned", "equal"}), dict],
@@ -159,7 +155,7 @@ class RuleListClassifier(RareClassifier):
         -------
         self
         """
-        metric_of_counts(self.metric)
+        self._count_metric()
         rules = _as_rule_set(self.rules)
         frame, codes = self._start_fit(X, y, self.pos_label)
         check_consistent_length(codes, groups)
@@ -169,15 +165,16 @@ class RuleListClassifier(RareClassifier):
         check_classes_left(codes, used, 2)
         fired = rules.fires_on(frame)[used].astype(np.float64)
         positive, weight = self._is_positive(codes[used]), weight[used] / weight[used].mean()
-        self.start_, self._weights = self._weighed(fired, positive, weight)
-        self.threshold_, self.value_ = self._fixed_threshold(), np.nan
-        self._calibration: BetaCalibration | None = None
-        self._reference: Reference | None = None
+        self.start_, self._weights = self._weigh(fired, positive, weight)
+        # Given weights start at 0: any rule that fires then makes an alert.
+        self._own_threshold = 0.0 if self._learns() else float(np.nextafter(0, 1))
         if not self._learns():
-            self._settle(fired @ self._weights, positive, weight)
+            self._calibrate(fired @ self._weights, positive, weight)
         elif self.threshold == "auto" or np.bincount(codes[used]).min() >= 2:
             own = None if groups is None else np.asarray(groups)[used]
-            self._settle(*self._held_out(fired, positive, weight, used, own))
+            self._calibrate(*self._held_out(fired, positive, weight, used, own))
+        else:
+            self._leave_uncalibrated()
         return self
 
     def _held_out(
@@ -189,20 +186,19 @@ class RuleListClassifier(RareClassifier):
         found = folds_of_used(fired, labels, self.cv, used, groups=groups, random_state=seed)
         scores = []
         for train, held in found:
-            start, weights = self._weighed(fired[train], positive[train], weight[train])
+            start, weights = self._weigh(fired[train], positive[train], weight[train])
             scores.append(start + fired[held] @ weights)
         rows = np.concatenate([held for _, held in found])
-        if not positive[rows].any():
-            raise ValueError("No positive was held out, so nothing can be tuned: give other folds.")
+        check_positives_held_out(positive[rows])
         return np.concatenate(scores), positive[rows], weight[rows]
 
-    def _weighed(self, fired: Floats, positive: Bools, weight: Floats) -> tuple[float, Floats]:
+    def _weigh(self, fired: Floats, positive: Bools, weight: Floats) -> tuple[float, Floats]:
         """Where scores start, and what each rule adds."""
         names = [rule.name for rule in self.rules_]
         if isinstance(self.weights, dict):
             unknown = [name for name in self.weights if name not in names]
             if unknown:
-                raise ValueError(f"weights names {unknown[0]!r}, which is no rule.")
+                raise ValueError(f"weights names {unknown[0]!r}, which is not a rule.")
             return 0.0, np.array([float(self.weights.get(name, 0.0)) for name in names])
         if self.weights == "equal":
             return 0.0, np.ones(len(names))
@@ -212,24 +208,11 @@ class RuleListClassifier(RareClassifier):
     def _learns(self) -> bool:
         return isinstance(self.weights, str) and self.weights == "learned"
 
-    def _settle(self, score: Floats, positive: Bools, weight: Floats) -> None:
-        bounds = (-np.inf, np.inf) if self.threshold == "auto" else only(self._fixed_threshold())
-        metric = metric_of_counts(self.metric)
-        best = best_threshold(positive, score, metric, sample_weight=weight, bounds=bounds)
-        self.threshold_, self.value_ = best.threshold, best.value
-        self._calibration = BetaCalibration.fit(score, positive, weight)
-        self._reference = Reference.of(score, weight)
-
-    def _fixed_threshold(self) -> float:
-        if self.threshold in (None, "auto"):
-            return 0.0 if self._learns() else float(np.nextafter(0, 1))
-        return float(self.threshold)
-
     @property
     def rules_(self) -> RuleSet:
         """The rules."""
         check_is_fitted(self, "_text")
-        return _compiled(self._text)
+        return _compile(self._text)
 
     @property
     def weights_(self) -> dict[str, float]:
@@ -238,9 +221,11 @@ class RuleListClassifier(RareClassifier):
         names = [rule.name for rule in self.rules_]
         return dict(zip(names, self._weights.tolist(), strict=True))
 
-    def _checked_training(self, X: Table, y: ArrayLike) -> tuple[Any, Array]:
+    def _check_training_rows(self, X: Table, y: ArrayLike) -> tuple[Any, Array]:
         if not _is_frame(X):
-            return self._named(super()._checked_training(X, y)[0]), column_or_1d(y, warn=True)
+            return self._as_named_frame(super()._check_training_rows(X, y)[0]), column_or_1d(
+                y, warn=True
+            )
         labels = column_or_1d(y, warn=True)
         validate_data(self, X, skip_check_array=True)
         check_consistent_length(X, labels)
@@ -248,14 +233,14 @@ class RuleListClassifier(RareClassifier):
             raise ValueError(f"Found {_num_samples(X)} row: learning needs rows of two classes.")
         return as_frame(X), labels
 
-    def _checked(self, X: Table) -> Any:
+    def _check_rows(self, X: Table) -> Any:
         check_is_fitted(self)
         if not _is_frame(X):
-            return self._named(super()._checked(X))
+            return self._as_named_frame(super()._check_rows(X))
         validate_data(self, X, reset=False, skip_check_array=True)
         return as_frame(X)
 
-    def _named(self, X: Floats) -> pl.DataFrame:
+    def _as_named_frame(self, X: Floats) -> pl.DataFrame:
         return pl.DataFrame(X, schema=self._feature_names(), orient="row")
 
     def _priority(self, X: Any) -> Floats:
@@ -265,25 +250,18 @@ class RuleListClassifier(RareClassifier):
             score += np.where(fired[:, j], weight, 0.0)
         return score
 
-    def _probability(self, X: Any) -> Floats:
-        score = self._priority(X)
-        if self._calibration is None:
-            return np.asarray(expit(score))
-        return self._calibration.probability(score)
-
     def _explain(self, X: Any) -> list[Reason]:
         fired, scores = self.rules_.fires_on(X), self._priority(X)
         rules = list(self.rules_)
         reasons = []
-        for own, score in zip(fired, scores.tolist(), strict=True):
-            rank = None if self._reference is None else self._reference.rank(score)
+        for own, score, rank in zip(fired, scores.tolist(), self._ranks(scores), strict=True):
             held = [(rules[j], float(self._weights[j])) for j in np.flatnonzero(own)]
             reasons.append(Reason(score, rank, _because(held)))
         return reasons
 
 
 @lru_cache(maxsize=64)
-def _compiled(text: str) -> RuleSet:
+def _compile(text: str) -> RuleSet:
     return RuleSet.from_json(text)
 
 
@@ -323,7 +301,7 @@ def _because(held: list[tuple[Rule, float]]) -> list[Condition]:
 
 
 def _said(part: Node) -> Condition:
-    """One part of a rule; where it is no plain comparison, its text says what it is."""
+    """One part of a rule; where it is not a plain comparison, its text says what it is."""
     text = str(part)
     named = next((node.name for node in part.walk() if isinstance(node, Column)), "")
     if isinstance(part, Compare) and isinstance(part.left, Column):

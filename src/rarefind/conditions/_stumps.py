@@ -12,7 +12,7 @@ from scipy.sparse import csc_matrix, csr_matrix
 
 from rarefind._core.kernels import kernel
 from rarefind._core.types import Array, Bools, Floats, Ints
-from rarefind.conditions._matrix import Branches
+from rarefind.conditions._matrix import BranchArrays
 from rarefind.rules.branches import Branch
 
 # A split that gains less is none, as in XGBoost.
@@ -75,9 +75,9 @@ def _boost(
     for _ in range(rounds):
         whole_first, whole_second = 0.0, 0.0
         for i in range(n):
-            chance = 1 / (1 + np.exp(-score[i]))
-            first[i] = weight[i] * (chance - positive[i])
-            second[i] = weight[i] * chance * (1 - chance)
+            probability = 1 / (1 + np.exp(-score[i]))
+            first[i] = weight[i] * (probability - positive[i])
+            second[i] = weight[i] * probability * (1 - probability)
             whole_first += first[i]
             whole_second += second[i]
         best, best_gain = -1, _LEAST_GAIN
@@ -138,7 +138,7 @@ def eliminations(
         yield Scale(columns, scale.start, scale.weights)
 
 
-def different(
+def distinct(
     branches: Sequence[Branch], X: Floats, n_jobs: int | None
 ) -> tuple[list[Branch], csr_matrix]:
     """The conditions that hold for different rows, the shortest of each kind, and their matrix.
@@ -146,7 +146,7 @@ def different(
     Those that hold for all rows, or for none, are left out.
     """
     branches = list({frozenset(branch.items()): branch for branch in branches}.values())
-    by_column = Branches.of(branches).matrix(X, n_jobs).tocsc()
+    by_column = BranchArrays.of(branches).matrix(X, n_jobs).tocsc()
     by_column.sort_indices()
     seen: dict[bytes, int] = {}
     for c in sorted(range(len(branches)), key=lambda c: len(branches[c])):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, timezone
 from typing import Any
 
 import pandas as pd
@@ -17,9 +18,15 @@ _DATE = re.compile(
     rf"(?:{_TIME})?"
 )
 
+# An offset, behind a time.
+_OFFSET = re.compile(
+    r"(\d:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[AaPp][Mm])?|T\d{2}|T\d{4}|T\d{6})"
+    r" ?(?:Z|[+-]\d{2}(?::?\d{2})?)$"
+)
+
 
 def date_format(values: pd.Series[Any]) -> str | None:
-    """How all known values are written, as a format for :func:`to_dates`; None if no dates.
+    """How all known values are written, as a form for :func:`to_dates`; None of other text.
 
     Dates that could be read day first and month first alike are not guessed at.
     """
@@ -39,9 +46,9 @@ def date_format(values: pd.Series[Any]) -> str | None:
 
 def fits(known: pd.Series[Any], form: str) -> bool:
     """Whether all values can be read in a format."""
-    # Most columns that are no dates show it at once.
+    # Most columns of something else show it at once.
     return bool(
-        to_dates(known.head(50), form).notna().all() and to_dates(known, form).notna().all()
+        to_instants(known.head(50), form).notna().all() and to_instants(known, form).notna().all()
     )
 
 
@@ -53,14 +60,68 @@ def is_ambiguous(known: pd.Series[Any], form: str) -> bool:
     return fits(known, exchanged)
 
 
-def to_dates(values: pd.Series[Any], form: str) -> pd.Series[Any]:
-    """Read dates; what cannot be read is missing. Without a zone in the format, as the clock shows.
+def written_form(known: pd.Series[Any], name: str) -> str:
+    """The one form that all times of a column are written in; an error names what is not."""
+    found = date_format(known)
+    if found is not None:
+        return found
+    if to_instants(known, "ISO8601").notna().all():
+        return "ISO8601"  # also without dashes, or by month
+    first = _DATE.fullmatch(str(known.iloc[0]))
+    forms = (_orders(first) if first else []) or ["ISO8601"]
+    if all(fits(known, form) for form in forms):
+        raise ValueError(
+            f"Column {name!r} has dates such as {str(known.iloc[0])!r}, which could be read day "
+            "first or month first: write them as 2026-01-31."
+        )
+    form = max(forms, key=lambda form: int(to_instants(known, form).notna().sum()))
+    bad = known[to_instants(known, form).isna()].iloc[0]
+    raise ValueError(
+        f"Column {name!r} has {str(bad)!r}, which is not a date: write dates, as 2026-01-31."
+    )
 
-    Columns with a zone come out in UTC.
+
+def to_dates(values: pd.Series[Any], form: str) -> pd.Series[Any]:
+    """Read dates; what cannot be read is missing. Without an offset in the form, as written.
+
+    Times with offsets keep them: in one time zone where all have the same offset, else as one
+    timestamp each.
     """
-    pandas_form = "ISO8601" if form.startswith("ISO8601") else form
-    dates = pd.to_datetime(values, format=pandas_form, errors="coerce", utc=True)
-    return dates if "%z" in form else dates.dt.tz_localize(None)
+    instants = to_instants(values, form)
+    if "%z" not in form:
+        return instants.dt.tz_localize(None)
+    offsets = to_local(values, form) - instants.dt.tz_localize(None)
+    different = offsets.dropna().unique()
+    if len(different) == 1:
+        return instants.dt.tz_convert(_zone(different[0]))
+    zones = {offset: _zone(offset) for offset in different}
+    zoned = [
+        pd.NaT if pd.isna(offset) else instant.tz_convert(zones[offset])
+        for instant, offset in zip(instants, offsets, strict=True)
+    ]
+    return pd.Series(zoned, index=values.index, dtype=object) if len(different) else instants
+
+
+def to_instants(values: pd.Series[Any], form: str) -> pd.Series[Any]:
+    """The times in UTC; those without an offset as if they were."""
+    return pd.to_datetime(values, format=_pandas_form(form), errors="coerce", utc=True)
+
+
+def to_local(values: pd.Series[Any], form: str) -> pd.Series[Any]:
+    """The times as written, without their offsets."""
+    if "%z" in form or form == "ISO8601":
+        values = values.str.replace(_OFFSET, r"\g<1>", regex=True)
+    form = re.sub(" ?%z", "", form)
+    return pd.to_datetime(values, format=form, errors="coerce")
+
+
+def _pandas_form(form: str) -> str:
+    return "ISO8601" if form.startswith("ISO8601") else form
+
+
+def _zone(offset: Any) -> timezone:
+    # That of zero is UTC by name, as pandas reads it.
+    return UTC if not offset else timezone(pd.Timedelta(offset).to_pytimedelta())
 
 
 def _orders(found: re.Match[str]) -> list[str]:

@@ -12,6 +12,7 @@ from pandas.api.typing import NaTType
 
 from rarefind._core.kernels import kernel
 from rarefind._core.types import Array, Floats
+from rarefind.data.clock import Times, read_times
 
 _SECOND = 1_000_000_000  # in nanoseconds, the unit of all times here
 _LONGEST = np.iinfo(np.int64).max
@@ -32,7 +33,7 @@ def transaction_features(
 ) -> pd.DataFrame:
     """Describe each transaction by what its customer and its terminal did before it.
 
-    Only rows that come before a row in time count for it, and the row itself where said; rows of
+    Only rows that come before a row in time count for it, and the row itself where stated; rows of
     the same time count in the order of the table. What happens later, and labels younger than the
     delay, change nothing.
 
@@ -94,9 +95,9 @@ def transaction_features(
     if lag < 0:
         raise ValueError(f"delay must not be negative, and is {delay!r}.")
     _check_columns(transactions, [time, customer, terminal, amount], label)
-    clock = _read_times(transactions[time])
+    times = _read_times(transactions[time])
     money = _read_amounts(transactions[amount])
-    when = clock.as_unit("ns").asi8
+    when = times.instant
     in_time = np.argsort(when, kind="stable")
     cards = _by_entity(transactions[customer], when, in_time)
     paid = _running_totals(cards, money[cards.rows])
@@ -106,7 +107,7 @@ def transaction_features(
     found |= _history("terminal", tills, _running_totals(tills, money[tills.rows]), lengths)
     if label is not None:
         found |= _risk(tills, _read_labels(transactions[label]), lengths, lag)
-    found |= _moment(clock, money)
+    found |= _own(times, money)
     return pd.DataFrame(found, index=transactions.index, copy=False)
 
 
@@ -146,19 +147,19 @@ def _check_columns(transactions: pd.DataFrame, needed: list[str], label: str | N
             f"The table has no column {', '.join(map(repr, absent))}{advice}; "
             f"its columns are {list(transactions.columns)}."
         )
-    holes = {column: int(transactions[column].isna().sum()) for column in needed}
-    if any(holes.values()):
-        where = ", ".join(f"{column!r} ({n} rows)" for column, n in holes.items() if n)
+    missing = {column: int(transactions[column].isna().sum()) for column in needed}
+    if any(missing.values()):
+        where = ", ".join(f"{column!r} ({n} rows)" for column, n in missing.items() if n)
         raise ValueError(f"Values are missing in {where}: fill them in or drop these rows.")
 
 
-def _read_times(column: pd.Series[Any]) -> pd.DatetimeIndex:
+def _read_times(column: pd.Series[Any]) -> Times:
     if not pd.api.types.is_datetime64_any_dtype(column):
         raise ValueError(
             f"Column {column.name!r} must hold datetimes, and holds {column.dtype}: "
             "convert it with pandas.to_datetime."
         )
-    return pd.DatetimeIndex(column)
+    return read_times(column)
 
 
 def _read_amounts(column: pd.Series[Any]) -> Floats:
@@ -274,12 +275,14 @@ def _risk(
     return found
 
 
-def _moment(clock: pd.DatetimeIndex, money: Floats) -> dict[str, Floats]:
-    hour = np.asarray(clock.hour, dtype=np.float64)
+def _own(times: Times, money: Floats) -> dict[str, Floats]:
+    """What the row itself says, by its local time."""
+    local = pd.DatetimeIndex(times.local.view("datetime64[ns]"))
+    hour = np.asarray(local.hour, dtype=np.float64)
     return {
         "amount": money,
         "hour": hour,
-        "weekend": np.asarray(clock.day_of_week >= _SATURDAY, dtype=np.float64),
+        "weekend": np.asarray(local.day_of_week >= _SATURDAY, dtype=np.float64),
         "night": np.asarray(hour < _MORNING, dtype=np.float64),
     }
 

@@ -61,7 +61,7 @@ def load_keel(name: str, *, numeric: bool = True) -> LabelledTable:
         raise ValueError(
             f"There is no KEEL set {name!r}; list_keel() names the {len(files)} there are."
         )
-    table, levels = _read_dat(files[name].read_text(encoding="utf-8", errors="replace"))
+    table, levels = read_dat(files[name].read_text(encoding="utf-8", errors="replace"))
     target = table.columns[-1]
     y = (table[target] == _POSITIVE).astype("int64").rename("y")
     X = table.drop(columns=target)
@@ -104,7 +104,7 @@ def _header_target(path: Path) -> list[str]:
     return last
 
 
-def _read_dat(text: str) -> tuple[pd.DataFrame, dict[str, list[str]]]:
+def read_dat(text: str) -> tuple[pd.DataFrame, dict[str, list[str]]]:
     """Parse a KEEL file: the table, and the levels of its nominal attributes."""
     head, _, body = re.split(r"(?im)^(@data)\s*$", text, maxsplit=1)
     names: list[str] = []

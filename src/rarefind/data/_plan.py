@@ -31,11 +31,11 @@ _MAX_COUNTS = 10_000
 
 
 class UninformativeError(Exception):
-    """A column that says nothing; the message says why."""
+    """A column without information; the message says why."""
 
 
 @dataclass(frozen=True)
-class Settings:
+class EncoderSettings:
     """What the encoder was asked for."""
 
     fill: bool
@@ -44,7 +44,7 @@ class Settings:
     codes: bool = False
 
 
-def learn(column: pd.Series[Any], settings: Settings) -> Plan:
+def learn(column: pd.Series[Any], settings: EncoderSettings) -> Plan:
     """The plan of a column, or `UninformativeError`."""
     kind, written = kind_and_form(column)
     if kind == "number":
@@ -57,7 +57,7 @@ def learn(column: pd.Series[Any], settings: Settings) -> Plan:
 
 
 def kind_and_form(column: pd.Series[Any]) -> tuple[str, str | None]:
-    """What a column holds, and how it is written where it is text; or `UninformativeError`."""
+    """What a column contains, and its format where it is text; or `UninformativeError`."""
     if column.isna().all():
         raise UninformativeError("all missing")
     kind = decode.kind_of(column)
@@ -67,7 +67,7 @@ def kind_and_form(column: pd.Series[Any]) -> tuple[str, str | None]:
 
 
 def _kind_of_text(text: Text) -> tuple[str, str | None]:
-    """What text says, and how it is written; plain text is not written in any way."""
+    """What a column of text contains, and its format; plain text has none."""
     found = infer_type(text)
     if found == "missing":
         raise UninformativeError("all missing")
@@ -89,7 +89,7 @@ def _spelled_date_format(known: pd.Series[Any]) -> str | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             form = ToDatetime().fit(known.reset_index(drop=True).rename("date")).format_
-    except ValueError:  # what skrub rejects is no date
+    except ValueError:  # what skrub rejects is not a date
         return None
     complete = form and "%Y" in form and "%d" in form and re.search("%[mbB]", form)
     if not complete or not fits(known, form) or is_ambiguous(known, form):
@@ -97,26 +97,28 @@ def _spelled_date_format(known: pd.Series[Any]) -> str | None:
     return str(form)
 
 
-def _number(column: pd.Series[Any], settings: Settings, written: str | None) -> NumberPlan:
+def _number(column: pd.Series[Any], settings: EncoderSettings, written: str | None) -> NumberPlan:
     values = decode.numbers(column, written)
-    holes = _varied(values)
-    return NumberPlan(str(column.name), _spread(values, settings), settings.fill and holes, written)
+    marks_missing = _has_missing(values)
+    return NumberPlan(
+        str(column.name), _spread(values, settings), settings.fill and marks_missing, written
+    )
 
 
-def _boolean(column: pd.Series[Any], settings: Settings, written: str | None) -> BooleanPlan:
+def _boolean(column: pd.Series[Any], settings: EncoderSettings, written: str | None) -> BooleanPlan:
     values = decode.booleans(column, written)
-    holes = _varied(values)
+    marks_missing = _has_missing(values)
     frequent = float(np.nanmean(values) > 0.5)
     spread = Spread(fill=frequent if settings.fill else None)
-    return BooleanPlan(str(column.name), spread, settings.fill and holes, written)
+    return BooleanPlan(str(column.name), spread, settings.fill and marks_missing, written)
 
 
-def _date(column: pd.Series[Any], settings: Settings, written: str | None) -> DatePlan:
+def _date(column: pd.Series[Any], settings: EncoderSettings, written: str | None) -> DatePlan:
     zone = decode.time_zone(column)
-    moments = decode.dates(column, written, zone)
-    origin = str(moments[~np.isnat(moments)].min().astype("datetime64[D]"))
-    parts = date_parts(moments, origin)
-    holes = _varied(parts["days"])
+    times = decode.dates(column, written, zone)
+    origin = str(times[~np.isnat(times)].min().astype("datetime64[D]"))
+    parts = date_parts(times, origin)
+    marks_missing = _has_missing(parts["days"])
     timed = bool(np.nanmax(parts["days"] % 1) > 0)
     # A part with one value, such as the month of a table of one month, says nothing.
     kept = {
@@ -124,10 +126,12 @@ def _date(column: pd.Series[Any], settings: Settings, written: str | None) -> Da
         for part, values in parts.items()
         if np.nanmin(values) < np.nanmax(values)
     } or {"days": _spread(parts["days"], settings)}
-    return DatePlan(str(column.name), kept, settings.fill and holes, origin, timed, written, zone)
+    return DatePlan(
+        str(column.name), kept, settings.fill and marks_missing, origin, timed, written, zone
+    )
 
 
-def _levels(column: pd.Series[Any], settings: Settings) -> LevelsPlan | LevelCodesPlan:
+def _levels(column: pd.Series[Any], settings: EncoderSettings) -> LevelsPlan | LevelCodesPlan:
     text = decode.texts(column)
     counts = Counter(level for level in text.to_pylist() if level is not None)
     if len(counts) + bool(text.null_count) < 2:
@@ -148,7 +152,7 @@ def _levels(column: pd.Series[Any], settings: Settings) -> LevelsPlan | LevelCod
 
 
 def _many_levels(
-    plan: LevelsPlan, counts: Counter[str], text: Text, settings: Settings
+    plan: LevelsPlan, counts: Counter[str], text: Text, settings: EncoderSettings
 ) -> LevelsPlan:
     """The frequent levels by name, the others together, and how frequent each is."""
     repeated = _repeated(counts)[:_MAX_COUNTS]
@@ -177,8 +181,8 @@ def _repeated(counts: Counter[str]) -> list[str]:
     return sorted(repeated, key=lambda level: (-counts[level], level))
 
 
-def _varied(values: Floats) -> bool:
-    """Whether there are holes; one value without holes, or holes alone, is no information."""
+def _has_missing(values: Floats) -> bool:
+    """Whether values are missing; raises where all are, or where there is only one value."""
     missing = np.isnan(values)
     if missing.all():
         raise UninformativeError("all missing")
@@ -187,7 +191,7 @@ def _varied(values: Floats) -> bool:
     return bool(missing.any())
 
 
-def _spread(values: Floats, settings: Settings) -> Spread:
+def _spread(values: Floats, settings: EncoderSettings) -> Spread:
     known = values[~np.isnan(values)]
     fill = _median(known) if settings.fill else None
     if not settings.scale:

@@ -154,7 +154,7 @@ class PositiveAwareBinner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         The binner's own columns are all of the table, or those at the places given.
         """
         places = range(len(self.cuts_)) if columns is None else columns.tolist()
-        # Threads are started anew each time: for a few rows that takes longer than the work.
+        # Threads are started each time: for a few rows that takes longer than the work.
         Parallel(n_jobs if X.size > WORTH_THREADS else 1, prefer="threads")(
             delayed(fill_codes)(X[:, j], cuts, np.arange(cuts.size + 1.0), codes[:, j])
             for j, cuts in zip(places, self.cuts_, strict=True)
@@ -237,7 +237,7 @@ def find_code(value: float, cuts: Floats) -> int:
 
 @kernel
 def fill_codes(column: Floats, cuts: Floats, names: Array, codes: Array) -> None:
-    """Fill the names of many values, by the number of cuts at or below each; holes stay.
+    """Fill the names of many values, by the number of cuts at or below each; NaN stays.
 
     Each step of the search is made for many values at once. It adds half of the cuts that are left,
     or nothing, without a branch that a processor could guess wrong, and several values go in one

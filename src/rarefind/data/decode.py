@@ -60,12 +60,12 @@ def numbers(column: pd.Series[Any], written: str | None) -> Floats:
 
 
 def check_no_infinity(name: str, values: Floats) -> None:
-    """Infinity is mostly the end of a division by 0, and no scale can take it."""
+    """Raise on infinity: mostly it comes from a division by 0, and it cannot be scaled."""
     infinite = int(np.isinf(values).sum())
     if infinite:
         raise ValueError(
-            f"Column {name!r} holds infinity in {infinite} of {len(values)} rows: "
-            "put a number or leave it empty."
+            f"Column {name!r} has infinite values in {infinite} of {len(values)} rows: "
+            "replace them by numbers, or leave them empty."
         )
 
 
@@ -98,11 +98,17 @@ def dates(column: pd.Series[Any], written: str | None, zone: str | None) -> Arra
         column = _converted(column, written, guess)
     elif isinstance(column.dtype, pd.PeriodDtype):
         column = column.dt.to_timestamp()
-    elif pt.is_object_dtype(column.dtype):
-        column = pd.to_datetime(column)
+    if pt.is_object_dtype(column.dtype):
+        column = _one_zone(column)
     if column.dt.tz is not None:
         column = column.dt.tz_convert(zone or "UTC").dt.tz_localize(None)
     return column.to_numpy(dtype="datetime64[us]")
+
+
+def _one_zone(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Times of Python as a column: in UTC where some have a zone, which may differ."""
+    zoned = any(getattr(time, "tzinfo", None) is not None for time in column.dropna())
+    return pd.to_datetime(column, utc=zoned)
 
 
 def time_zone(column: pd.Series[Any]) -> str | None:
@@ -135,8 +141,8 @@ def _known_kind(column: pd.Series[Any]) -> str:
 def _converted(column: pd.Series[Any], written: str | None, kind: str) -> pd.Series[Any]:
     """Text as the type it was at fit.
 
-    Where the column was text at fit, written as numbers say, another word is as good as a hole.
-    Where it was of the type itself, it is a mistake.
+    Where the column was text at fit, for example numbers as words, another word counts as missing.
+    Where it was of the type itself, it is an error.
     """
     text, name = texts(column), str(column.name)
     first_row = _first_row(column)
@@ -154,14 +160,14 @@ def _kind_of_objects(column: pd.Series[Any]) -> str:
         return "date"
     if found.startswith("mixed") and column.map(lambda value: isinstance(value, _NESTED)).any():
         raise ValueError(
-            f"Column {column.name!r} holds lists or other nested values: "
+            f"Column {column.name!r} has lists or other nested values: "
             "spread them over columns of their own or drop the column."
         )
     return "text"
 
 
 def _text(value: Hashable) -> str:
-    """A value as a level's name: 2.0 is "2", as a column with holes holds whole numbers."""
+    """A value as a level's name: 2.0 is "2", as whole numbers beside missing ones become floats."""
     if isinstance(value, (bool, np.bool_)):
         return (TRUE_WORDS if value else FALSE_WORDS)[0]
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
@@ -173,7 +179,7 @@ def _changed(column: pd.Series[Any], before: str, now: str) -> ValueError:
     row = int(column.notna().to_numpy().argmax())
     value = column.iloc[row]
     return OtherTypeError(
-        f"Column {column.name!r} held {before} at fit and holds {now} now, such as {value}: "
+        f"Column {column.name!r} had {before} at fit and has {now} now, such as {value}: "
         "correct the column or fit again.",
         str(column.name),
         before,

@@ -55,7 +55,7 @@ class ITML(MahalanobisTransformer):
     n_iter_ : int
         Passes made.
     n_features_in_, feature_names_in_
-        As everywhere.
+        Number and names of the columns of the fit.
 
     Notes
     -----

@@ -38,7 +38,7 @@ class RCA(MahalanobisTransformer):
     components_ : ndarray of shape (n_components, d)
         The map L, the most relevant direction first.
     n_features_in_, feature_names_in_
-        As everywhere.
+        Number and names of the columns of the fit.
 
     References
     ----------

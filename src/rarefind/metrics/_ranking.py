@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from rarefind._core.types import ArrayLike, Floats, Label
-from rarefind.metrics.inputs import Rows, as_amounts, budget, check_rows, cumulate
+from rarefind.metrics.inputs import RankedRows, as_amounts, budget, check_rows, cumulate
 
 
 def average_precision(
@@ -209,7 +209,7 @@ def hits_by_check(
     return np.append(0.0, rows), np.append(0.0, hits)
 
 
-def _hits_within(rows: Rows, checks: float) -> Floats:
+def _hits_within(rows: RankedRows, checks: float) -> Floats:
     _, hits, ranked = cumulate(rows.score, rows.positive * rows.weight, rows.weight)
     return _at(checks, ranked, hits)
 

@@ -1,4 +1,4 @@
-"""What the k-NN baselines share: their parameters, their fit, and rules that are no ratio."""
+"""What the k-NN baselines share: their parameters, their fit, and rules that are not a ratio."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from rarefind.search import DISTANCES
 class BaselineClassifier(NeighbourClassifier):
     """Base of the k-NN baselines: the rule as published, or its threshold tuned.
 
-    A subclass writes :meth:`_own_threshold` and :meth:`_asked`, and replaces :meth:`_scores_of`
-    where its score is not the ratio of two distances.
+    A subclass writes :meth:`_published_threshold` and :meth:`_neighbor_counts`, and replaces
+    :meth:`_scores_of` where its score is not the ratio of two distances.
     """
 
     _parameter_constraints: dict[str, Any] = {  # noqa: RUF012
@@ -42,7 +42,6 @@ class BaselineClassifier(NeighbourClassifier):
         "verbose": ["verbose"],
     }
 
-    threshold: Any
     pos_label: Label
     random_state: Any
 
@@ -96,25 +95,27 @@ class BaselineClassifier(NeighbourClassifier):
         self._count_metric()  # an unknown name is refused before the work, not after it
         rng = check_random_state(self.random_state)
         seed = int(rng.randint(2**31 - 1))
-        positive = self._is_positive(codes)
-        own = self._own_threshold(positive)
+        self._own_threshold = self._published_threshold(self._is_positive(codes))
         self._start_sets(X, codes, seed)
-        if self._holds_nothing_out(codes, own):
+        if self._needs_no_held_out(codes):
+            self._leave_uncalibrated()
             return self
         rows, weight, score = self._held_out_scores(table, X, codes, groups, rng, seed)
-        self._settle(score, codes[rows], weight, self.threshold)
+        self._calibrate_rows(score, codes[rows], weight)
         return self
 
     @abstractmethod
-    def _own_threshold(self, positive: Bools) -> float:
+    def _published_threshold(self, positive: Bools) -> float:
         """Threshold of the published rule, which may look at the sizes of the classes."""
 
     @abstractmethod
-    def _asked(self) -> tuple[int, int]:
+    def _neighbor_counts(self) -> tuple[int, int]:
         """How many positives and how many negatives a row asks for."""
 
     def _point_sets(self, X: Floats, codes: Ints, rows: Ints, seed: int) -> list[PointSet]:
-        return self._two_sets(X, codes, rows, self._asked(), distance=self.distance, p=self.p)
+        return self._two_sets(
+            X, codes, rows, self._neighbor_counts(), distance=self.distance, p=self.p
+        )
 
     def _held_out_scores(
         self, table: Table, X: Floats, codes: Ints, groups: ArrayLike | None, rng: Any, seed: int
@@ -144,8 +145,8 @@ class SurroundingsClassifier(BaselineClassifier):
 
     def _explain(self, X: Floats) -> list[Reason]:
         found = [s.search.query(X, s.k) for s in self._sets]
-        names = self._feature_names()
-        return explain(X, self._priority(X), self._sets, found, 1.0, names, self._reference)
+        names, scores = self._feature_names(), self._priority(X)
+        return explain(X, scores, self._ranks(scores), self._sets, found, 1.0, names)
 
     def _held_out_scores(
         self, table: Table, X: Floats, codes: Ints, groups: ArrayLike | None, rng: Any, seed: int

@@ -59,7 +59,7 @@ class ClassWeightedKNNClassifier(BaselineClassifier):
     value_ : float
         ``metric`` on the held-out rows at that threshold; NaN when nothing was held out.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     See Also
     --------
@@ -93,9 +93,9 @@ class ClassWeightedKNNClassifier(BaselineClassifier):
     0.28
     """
 
-    def _own_threshold(self, positive: Bools) -> float:
+    def _published_threshold(self, positive: Bools) -> float:
         of_the_positives = float(positive.sum() / (~positive).sum())
         return of_the_positives ** (1 / self.n_features_in_)
 
-    def _asked(self) -> tuple[int, int]:
+    def _neighbor_counts(self) -> tuple[int, int]:
         return voters(self.k)

@@ -10,7 +10,6 @@ import numpy as np
 from rarefind._core.sklearn_compat import report_progress
 from rarefind._core.types import ArrayLike, Bools, Floats, Ints, Table
 from rarefind.base import RareClassifier
-from rarefind.metrics import CountMetric
 from rarefind.neighbors._held_out import (
     Measure,
     PointSet,
@@ -24,9 +23,8 @@ from rarefind.neighbors._ratio import TwoDistances
 from rarefind.neighbors._reasons import explain
 from rarefind.rules import Reason
 from rarefind.search import NeighborSearch
-from rarefind.selection import best_threshold, folds
-from rarefind.selection.calibration import Calibration, Reference
-from rarefind.selection.thresholds import metric_of_counts, only
+from rarefind.selection import folds
+from rarefind.selection.calibration import ODDS
 
 # Scores that stand for infinite ones lie far above: a threshold near them would leave no digits to
 # the differences of all others.
@@ -42,14 +40,14 @@ class NeighbourClassifier(RareClassifier):
     """
 
     k: int
-    threshold: Any
-    metric: Any
     cv: Any
     max_queries: int
     n_jobs: int | None
     verbose: int
-    value_: float
 
+    #: Uncalibrated, the probability is η̂ = D⁻/(D⁺+D⁻) of section 2.4.3 at γ = 1.
+    _score_kind = ODDS
+    _threshold_bounds = THRESHOLDS
     #: How much further synthetic positives count than they are.
     _relative = 1.0
     #: Folds where none are asked for.
@@ -66,30 +64,23 @@ class NeighbourClassifier(RareClassifier):
     def _priority(self, X: Floats) -> Floats:
         return self._scores_of(X, query(self._sets, X))
 
-    def _probability(self, X: Floats) -> Floats:
-        score = self._priority(X)
-        if self._calibration is None:
-            return score / (score + self.threshold_)  # η̂ = D⁻/(D⁺+D⁻) of section 2.4.3
-        return self._calibration.probability(score)
-
     def _explain(self, X: Floats) -> list[Reason]:
         found = [s.search.query(X, s.k) for s in self._sets]
+        scores = self._scores_of(X, [distance for distance, _ in found])
         return explain(
             X,
-            self._scores_of(X, [distance for distance, _ in found]),
+            scores,
+            self._ranks(scores),
             self._sets,
             found,
             self._relative,
             None if self._sets[0].search.distance == "precomputed" else self._feature_names(),
-            self._reference,
         )
 
     def _start_sets(self, X: Floats, codes: Ints, seed: int) -> None:
         """Make the searches among all rows; nothing is held out yet."""
         self._sets = self._point_sets(X, codes, np.arange(codes.size), seed)
-        self._calibration: Calibration | None = None
-        self._reference: Reference | None = None
-        self.value_ = np.nan
+        self._calibration, self._reference, self.value_ = None, None, np.nan
 
     def _two_sets(
         self, X: Floats, codes: Ints, rows: Ints, asked: tuple[int, int], **options: Any
@@ -106,9 +97,6 @@ class NeighbourClassifier(RareClassifier):
     def _pair(self, distances: list[Floats]) -> TwoDistances:
         synthetic = distances[1] if len(distances) == 3 else None
         return TwoDistances(distances[0], synthetic, distances[-1][:, -1])
-
-    def _count_metric(self) -> CountMetric:
-        return metric_of_counts(self.metric)
 
     def _hold_out(
         self,
@@ -148,17 +136,13 @@ class NeighbourClassifier(RareClassifier):
         rows = np.concatenate([test for _, test in pairs])
         return rows, weight[rows], distances
 
-    def _holds_nothing_out(self, codes: Ints, own: float) -> bool:
-        """Take a threshold that needs no held-out rows; False where there are some to look at.
+    def _needs_no_held_out(self, codes: Ints) -> bool:
+        """Whether the threshold is the method's own, or given and no row can be held out.
 
-        It is the method's ``own``, or a given one where a row that is alone in its class cannot be
-        held out to calibrate it.
+        A row that is alone in its class cannot be.
         """
-        alone = np.bincount(codes).min() < 2
-        if self.threshold is None or (alone and self.threshold != "auto"):
-            self.threshold_ = own if self.threshold is None else float(self.threshold)
-            return True
-        return False
+        alone = bool(np.bincount(codes).min() < 2)
+        return self.threshold is None or (alone and self.threshold != "auto")
 
     def _check_findable(self, findable: Bools, otherwise: str) -> None:
         """Nothing can be tuned where no held-out positive is found whatever the threshold."""
@@ -168,15 +152,11 @@ class NeighbourClassifier(RareClassifier):
                 f"around it to be found: lower k, or {otherwise}."
             )
 
-    def _settle(self, score: Floats, codes: Ints, weight: Floats, threshold: Any) -> None:
-        """Set the threshold, the probabilities and the ranks by the scores of held-out rows."""
+    def _calibrate_rows(
+        self, score: Floats, codes: Ints, weight: Floats, threshold: float | None = None
+    ) -> None:
+        """Set threshold, probabilities and ranks by the scores of held-out rows."""
         positive = self._is_positive(codes)
-        if threshold == "auto":
+        if threshold is None and self.threshold == "auto":
             self._check_findable(score[positive] > 0, "give threshold a number")
-        bounds = THRESHOLDS if threshold == "auto" else only(threshold)
-        best = best_threshold(
-            positive, score, self._count_metric(), sample_weight=weight, bounds=bounds
-        )
-        self.threshold_, self.value_ = best.threshold, best.value
-        self._calibration = Calibration.fit(score, positive, weight)
-        self._reference = Reference.of(score, weight)
+        self._calibrate(score, positive, weight, threshold)

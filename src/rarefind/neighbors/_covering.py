@@ -14,16 +14,16 @@ from rarefind._core.types import Bools, Floats, Ints
 from rarefind.metrics import CountMetric
 from rarefind.neighbors._classifier import THRESHOLDS
 from rarefind.neighbors._reasons import conditions
-from rarefind.neighbors.ellipsoids import Ellipsoid, TrainingRows
+from rarefind.neighbors.ellipsoids import Ellipsoid, EllipsoidRows
 from rarefind.rules import Reason, Similar
-from rarefind.selection import BestThreshold, best_threshold
-from rarefind.selection.calibration import Reference
-from rarefind.selection.thresholds import evaluate, only
+from rarefind.selection import best_threshold
+from rarefind.selection.cross_validation import check_positives_held_out
+from rarefind.selection.thresholds import bounds_at, evaluate
 
 _NEGATIVES_COMPARED = 3
 
 
-class Scored(NamedTuple):
+class EllipsoidScores(NamedTuple):
     """Scores of queries in several layers of ellipsoids."""
 
     score: Floats  # (layers, queries)
@@ -39,14 +39,14 @@ def in_threads(task: Callable[[int], None], places: Ints, n_jobs: int | None) ->
 
 
 def score_rows(
-    rows: TrainingRows,
+    rows: EllipsoidRows,
     ellipsoids_of: Callable[[int], Iterable[Ellipsoid]],
     layers: int,
     queries: Floats,
     *,
     union: bool,
     n_jobs: int | None,
-) -> Scored:
+) -> EllipsoidScores:
     """Score queries by the ellipsoid of their nearest positive, or by the best of all.
 
     ``ellipsoids_of`` gives the ellipsoids of the j-th positive, one a layer; it is asked once for
@@ -80,7 +80,7 @@ def score_rows(
         in_threads(best_of_all, np.arange(rows.positives.size), n_jobs)
     else:
         in_threads(nearest_only, np.flatnonzero(ends > starts), n_jobs)
-    return Scored(score, nearest, deciding)
+    return EllipsoidScores(score, nearest, deciding)
 
 
 class Layers(NamedTuple):
@@ -91,17 +91,7 @@ class Layers(NamedTuple):
     positive: Bools  # (rows,)
 
 
-def threshold_for(
-    held: Layers, layer: int, metric: CountMetric, fixed: float | None
-) -> BestThreshold:
-    """The exact best threshold of one layer, or what the fixed one is worth."""
-    if fixed is None and not held.positive.any():
-        raise ValueError("No positive was held out, so nothing can be tuned: give other folds.")
-    bounds = THRESHOLDS if fixed is None else only(fixed)
-    return best_threshold(held.positive, held.score[layer], metric, bounds=bounds)
-
-
-class Choice(NamedTuple):
+class LayerChoice(NamedTuple):
     """Which layer each positive takes."""
 
     layer: Ints  # (positives,)
@@ -110,12 +100,15 @@ class Choice(NamedTuple):
 
 def choose_layers(
     held: Layers, positives: Ints, metric: CountMetric, fixed: float | None, *, local: bool
-) -> Choice:
+) -> LayerChoice:
     """The best layer for all positives, or for each on the held-out rows nearest to it.
 
     A positive that no held-out positive falls to takes the layer of all.
     """
-    found = [threshold_for(held, layer, metric, fixed) for layer in range(len(held.score))]
+    if fixed is None:
+        check_positives_held_out(held.positive)
+    bounds = THRESHOLDS if fixed is None else bounds_at(fixed)
+    found = [best_threshold(held.positive, score, metric, bounds=bounds) for score in held.score]
     values = np.array([best.value for best in found])
     # The first among equals, but for rounding: the smallest quantile, the roundest ellipsoid.
     best = int(np.argmax(np.isclose(values, values.max(), rtol=1e-12, atol=1e-15)))
@@ -134,29 +127,29 @@ def choose_layers(
             # Among layers that are worth the same here, the one that is worth most everywhere.
             layer[j] = np.lexsort((values, here))[-1] if here[best] < here.max() else best
             own[j] = True
-    return Choice(layer, own)
+    return LayerChoice(layer, own)
 
 
 def explain_inside(
     X: Floats,
-    rows: TrainingRows,
+    rows: EllipsoidRows,
     ellipsoids: Sequence[Ellipsoid],
-    scored: Scored,
+    scored: EllipsoidScores,
+    ranks: Sequence[float | None],
     names: Sequence[str],
-    reference: Reference | None,
 ) -> list[Reason]:
     """Give the reasons of rows: the positive whose ellipsoid decides, the features alike."""
     negatives = rows.X[rows.negatives]
     count = min(_NEGATIVES_COMPARED, len(negatives))
     _, unlike = nearest_squared(X, negatives, count)
     reasons = []
-    for i, score in enumerate(scored.score[0]):
+    for i, (score, rank) in enumerate(zip(scored.score[0], ranks, strict=True)):
         ellipsoid = ellipsoids[scored.deciding[0, i]]
         distance = float(np.sqrt(ellipsoid.squared_distances(X[i : i + 1])[0]))
         reasons.append(
             Reason(
                 float(score),
-                None if reference is None else reference.rank(score),
+                rank,
                 conditions(
                     X[i],
                     ellipsoid.centre[None],

@@ -7,12 +7,17 @@ import numpy as np
 from rarefind._core.saved import saved
 from rarefind._core.types import Bools, Floats
 from rarefind.neighbors._baseline import BaselineClassifier, nearness
+from rarefind.selection.calibration import ODDS
 
 # The score of rows with a mixed vote is one more than the positives' share, so half of the vote:
 _HALF = 1.5
 
 # Where the zones of the priority begin and end, and the probabilities there.
 _PROBABILITIES = (0.0, 1.0, 2.0, 3.0), (0.0, 0.1, 0.9, 1.0)
+
+
+def _by_zone(score: Floats, threshold: float) -> Floats:
+    return np.asarray(np.interp(score, *_PROBABILITIES))
 
 
 @saved("distance-weighted-knn")
@@ -69,7 +74,7 @@ class DistanceWeightedKNNClassifier(BaselineClassifier):
     value_ : float
         ``metric`` on the held-out rows at that threshold; NaN when nothing was held out.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     Notes
     -----
@@ -100,16 +105,13 @@ class DistanceWeightedKNNClassifier(BaselineClassifier):
     0.2
     """
 
-    def _own_threshold(self, positive: Bools) -> float:
+    _score_kind = ODDS._replace(uncalibrated=_by_zone)
+
+    def _published_threshold(self, positive: Bools) -> float:
         return _HALF
 
-    def _asked(self) -> tuple[int, int]:
+    def _neighbor_counts(self) -> tuple[int, int]:
         return self.k, self.k
-
-    def _probability(self, X: Floats) -> Floats:
-        if self._calibration is not None:
-            return super()._probability(X)
-        return np.asarray(np.interp(self._priority(X), *_PROBABILITIES))
 
     def _scores_of(self, X: Floats, distances: list[Floats]) -> Floats:
         d_pos, d_neg = distances

@@ -61,7 +61,7 @@ class DuplicatedKNNClassifier(BaselineClassifier):
     value_ : float
         ``metric`` on the held-out rows at that threshold; NaN when nothing was held out.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     Notes
     -----
@@ -91,10 +91,10 @@ class DuplicatedKNNClassifier(BaselineClassifier):
 
     copies_: int
 
-    def _own_threshold(self, positive: Bools) -> float:
+    def _published_threshold(self, positive: Bools) -> float:
         self.copies_ = max(1, round(float((~positive).sum() / positive.sum())))
         return 1.0
 
-    def _asked(self) -> tuple[int, int]:
+    def _neighbor_counts(self) -> tuple[int, int]:
         q, r = voters(self.k)
         return -(-q // self.copies_), r

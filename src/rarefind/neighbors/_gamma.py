@@ -25,7 +25,6 @@ from rarefind.neighbors._ratio import (
 )
 from rarefind.neighbors._sampling import resample
 from rarefind.search import DISTANCES, NeighborSearch
-from rarefind.selection.calibration import Calibration, Reference
 
 
 @saved("gamma-knn")
@@ -95,7 +94,7 @@ class GammaKNNClassifier(NeighbourClassifier):
         The costs that γ implies, c_fn / c_fp = 1/γ: what a missed positive weighs in false alarms.
         With c_fp + c_fn = 1, c_fp = γ/(1+γ).
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     Notes
     -----
@@ -243,18 +242,24 @@ class GammaKNNClassifier(NeighbourClassifier):
         metric = self._count_metric()
         many = self.classes_.size > 2
         if many and self.sampler is not None:
-            raise ValueError(f"A sampler needs two classes, and y holds {self.classes_.size}.")
+            raise ValueError(
+                f"A sampler needs two classes, and y has {self.classes_.size}: leave sampler out."
+            )
         if isinstance(self.gamma, dict) and not (many and set(self.gamma) == set(self.classes_)):
             raise ValueError(
-                "A mapping for gamma is for more than two classes, and names each of them."
+                "gamma as a mapping is for more than two classes, and must name each of them: give "
+                "all of them, or a number, None or 'auto'."
             )
         if self.distance == "precomputed":
             if X.shape[0] != X.shape[1]:
                 raise ValueError(
-                    f"Precomputed distances of the rows fitted make a square table, not {X.shape}."
+                    f"Precomputed distances of the fit must be a square table, not {X.shape}."
                 )
             if self.sampler is not None:
-                raise ValueError("A sampler makes new rows, which have no precomputed distances.")
+                raise ValueError(
+                    "A sampler makes new rows, which have no precomputed distances: leave sampler "
+                    "out."
+                )
             if (X < 0).any():
                 raise ValueError("Precomputed distances must not be negative.")
         return metric
@@ -316,9 +321,7 @@ class GammaKNNClassifier(NeighbourClassifier):
             findable = np.isfinite(distances.positive()[positive])
             self._check_findable(findable, "give gamma a number")
         scales = best_scales(distances, positive, weight, metric, given, synthetic)
-        score = distances.score(scales.relative)
-        self._calibration = Calibration.fit(score, positive, weight)
-        self._reference = Reference.of(score, weight)
+        self._calibrate(distances.score(scales.relative), positive, weight, scales.gamma)
         self._keep(scales)
 
     def _keep(self, scales: Scales) -> None:

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from rarefind._core.pairs import embed, nearest_squared
 from rarefind._core.saved import saved
-from rarefind._core.threads import threads_limited
+from rarefind._core.threads import limit_threads
 from rarefind._core.types import Bools, Floats, Ints, Label
 from rarefind.distances import LMNN
 from rarefind.neighbors._baseline import SurroundingsClassifier
@@ -91,7 +91,7 @@ class IMLClassifier(SurroundingsClassifier):
     value_ : float
         ``metric`` on the held-out rows at that threshold; NaN when nothing was held out.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     Notes
     -----
@@ -166,7 +166,7 @@ class IMLClassifier(SurroundingsClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _own_threshold(self, positive: Bools) -> float:
+    def _published_threshold(self, positive: Bools) -> float:
         if self.n_selected != "auto" and self.n_selected < self.k:
             raise ValueError(
                 f"n_selected={self.n_selected} rows of a class are fewer than the k={self.k} that "
@@ -174,13 +174,13 @@ class IMLClassifier(SurroundingsClassifier):
             )
         return 1.0
 
-    def _asked(self) -> tuple[int, int]:
+    def _neighbor_counts(self) -> tuple[int, int]:
         asked = 5 * self.k if self.n_selected == "auto" else self.n_selected
         return asked, asked
 
     def _point_sets(self, X: Floats, codes: Ints, rows: Ints, seed: int) -> list[PointSet]:
         components = self._learner(seed).learn(X[rows], codes[rows])
-        return self._two_sets(X, codes, rows, self._asked(), components=components)
+        return self._two_sets(X, codes, rows, self._neighbor_counts(), components=components)
 
     def _learner(self, seed: int | None = None) -> _Learner:
         return _Learner(self.k, self.mu, seed)
@@ -208,7 +208,7 @@ class IMLClassifier(SurroundingsClassifier):
             found = [s.search.query(row, s.k) for s in local]
             score = self._pair([distance for distance, _ in found]).score()
             names = self._feature_names()
-            reasons += explain(row, score, local, found, 1.0, names, self._reference)
+            reasons += explain(row, score, self._ranks(score), local, found, 1.0, names)
         return reasons
 
     def _last_spaces(self, sets: Sequence[PointSet], X: Floats) -> list[_Space]:
@@ -218,7 +218,9 @@ class IMLClassifier(SurroundingsClassifier):
         X, *points = map(np.ascontiguousarray, (X, *(s.search.points for s in sets)))
         jobs = effective_n_jobs(-1 if self.n_jobs is None else self.n_jobs)
         jobs = min(jobs, max(1, len(X) // _ROWS_A_PROCESS))
-        rounds = _Rounds(self._learner(), self._asked()[0], self.matching, self.max_rounds)
+        rounds = _SelectionRounds(
+            self._learner(), self._neighbor_counts()[0], self.matching, self.max_rounds
+        )
         parts = np.array_split(np.arange(len(X)), 1 if jobs == 1 else 4 * jobs)
         done = Parallel(n_jobs=jobs)(
             delayed(_settle)(rounds, X[part], [f[part] for f in first], points) for part in parts
@@ -234,7 +236,7 @@ class _Learner(NamedTuple):
     seed: int | None
 
     def learn(self, X: Floats, codes: Ints) -> Floats:
-        """The map into the learned space; the space as it is where no class holds two rows."""
+        """The map into the learned space; the space as it is where no class has two rows."""
         if np.bincount(codes).max() < 2:
             return np.eye(X.shape[1])
         model = LMNN(self.k, self.mu, max_iter=_MAX_ITER, tol=_TOL, random_state=self.seed)
@@ -251,7 +253,7 @@ class _Space(NamedTuple):
     distances: list[Floats]  # filled up with inf where a class has fewer rows than wanted
 
 
-class _Rounds(NamedTuple):
+class _SelectionRounds(NamedTuple):
     """How selections are repeated."""
 
     learner: _Learner
@@ -289,10 +291,12 @@ class _Rounds(NamedTuple):
         return self.learner.learn(np.concatenate(parts), codes)
 
 
-def _settle(rounds: _Rounds, X: Floats, first: list[Ints], points: list[Floats]) -> list[_Space]:
+def _settle(
+    rounds: _SelectionRounds, X: Floats, first: list[Ints], points: list[Floats]
+) -> list[_Space]:
     learned: dict[bytes, Floats] = {}
     # On so few rows threads cost more than they give, and could change the last digits.
-    with threads_limited(1):
+    with limit_threads(1):
         return [
             rounds.settle(x, [f[i][f[i] >= 0] for f in first], points, learned)
             for i, x in enumerate(X)

@@ -16,7 +16,7 @@ from rarefind._core.types import ArrayLike, Floats, Ints, Label, Table
 from rarefind.neighbors._classifier import NeighbourClassifier
 from rarefind.neighbors._held_out import PointSet
 from rarefind.neighbors._ratio import voters
-from rarefind.neighbors._regions import HeldOut, LocalScales, Regions, best_gamma
+from rarefind.neighbors._regions import HeldOutRatios, LocalScales, Regions, best_gamma
 from rarefind.search import DISTANCES
 
 
@@ -85,7 +85,7 @@ class LocalGammaKNNClassifier(NeighbourClassifier):
         ``metric`` on the rows that were held out from the search, at these scales, which were tuned
         on them.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     Notes
     -----
@@ -195,7 +195,7 @@ class LocalGammaKNNClassifier(NeighbourClassifier):
         findable = np.isfinite(pair.positive()[positive])
         self._check_findable(findable, "give GammaKNNClassifier a gamma")
         group = None if groups is None else np.asarray(groups)[rows]
-        held_out = HeldOut(X[rows], pair.score(), positive, weight, group)
+        held_out = HeldOutRatios(X[rows], pair.score(), positive, weight, group)
         self.global_gamma_ = best_gamma(held_out, metric)
         local = LocalScales(
             metric,
@@ -208,7 +208,8 @@ class LocalGammaKNNClassifier(NeighbourClassifier):
             if self.n_regions == "auto"
             else local.regions(held_out, self.n_regions, seed)
         )
-        self._settle(self._regions.scale(held_out.X, held_out.score), codes[rows], weight, 1.0)
+        score = self._regions.scale(held_out.X, held_out.score)
+        self._calibrate(score, positive, weight, 1.0)
         return self
 
     def _point_sets(self, X: Floats, codes: Ints, rows: Ints, seed: int) -> list[PointSet]:

@@ -21,26 +21,26 @@ from rarefind._core.sklearn_compat import report_progress, with_callbacks
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.base import RareClassifier
 from rarefind.metrics import CountMetric
+from rarefind.neighbors._classifier import THRESHOLDS
 from rarefind.neighbors._covering import (
+    EllipsoidScores,
     Layers,
-    Scored,
     choose_layers,
     explain_inside,
     in_threads,
     score_rows,
-    threshold_for,
 )
 from rarefind.neighbors._stability import EllipsoidBounds, stability_bounds
 from rarefind.neighbors.ellipsoids import (
     Ellipsoid,
+    EllipsoidRows,
     Setting,
-    TrainingRows,
     excluding_ellipsoids,
 )
 from rarefind.rules import Reason
 from rarefind.selection import folds
-from rarefind.selection.calibration import Calibration, Reference
-from rarefind.selection.thresholds import metric_of_counts
+from rarefind.selection.calibration import ODDS
+from rarefind.selection.cross_validation import check_positives_held_out
 
 # Tried in this order, in which each solution is a good start for the next.
 _QUANTILES = (0.002, 0.01, 0.05, 0.2)
@@ -72,8 +72,8 @@ class ME2Classifier(RareClassifier):
         Price of a radius below B, in units of 1/B: the paper's μ is ``mu / B``. The radius is at
         least ``1 - max_radius / (2 * mu)`` of B.
     lam : "auto" or float, default="auto"
-        Price of a shape that is no ball, in units of B: the paper's λ is ``lam * B``. Large values
-        give balls. Measured so, neither price depends on the unit of the columns.
+        Price of a shape that is not a ball, in units of B: the paper's λ is ``lam * B``. Large
+        values give balls. Measured so, neither price depends on the unit of the columns.
     combine : {"nearest", "union"}, default="nearest"
         Whether a row is scored by the ellipsoid of its nearest positive alone, as in the paper, or
         by the one of all that scores it highest.
@@ -122,7 +122,7 @@ class ME2Classifier(RareClassifier):
     n_iter_ : int
         Most rounds that an ellipsoid took.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     Notes
     -----
@@ -174,12 +174,15 @@ class ME2Classifier(RareClassifier):
         "verbose": ["verbose"],
     }
 
+    _score_kind = ODDS
+    _threshold_bounds = THRESHOLDS
+    _own_threshold = 1.0
+
     ellipsoids_: list[Ellipsoid]
     mu_: Any
     lam_: Any
     max_radius_: Any
     tuned_locally_: Bools
-    value_: float
     n_iter_: int
 
     def __init__(
@@ -235,7 +238,7 @@ class ME2Classifier(RareClassifier):
         """
         table = X
         X, codes = self._start_fit(X, y, self.pos_label)
-        metric = metric_of_counts(self.metric)
+        metric = self._count_metric()
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         positive = self._is_positive(codes)
         # A copy: the rows inside an ellipsoid are looked up again when others are scored.
@@ -248,7 +251,7 @@ class ME2Classifier(RareClassifier):
         steps = len(pairs) * (1 + (len(settings) > 1)) + 1
         with report_progress(self, "ellipsoids", steps, X, codes, self.verbose) as step:
             chosen = self._choose_settings(settings, pairs, positive, metric, step)
-            self._set_threshold(chosen, pairs, positive, metric, step)
+            self._hold_out_and_calibrate(chosen, pairs, positive, step)
             self.ellipsoids_ = self._learn(chosen)
             step()
         self._summarise(chosen)
@@ -281,19 +284,13 @@ class ME2Classifier(RareClassifier):
     def _priority(self, X: Floats) -> Floats:
         return self._score(X, self.n_jobs).score[0]
 
-    def _probability(self, X: Floats) -> Floats:
-        score = self._priority(X)
-        if self._calibration is None:
-            return score / (score + self.threshold_)
-        return self._calibration.probability(score)
-
     def _explain(self, X: Floats) -> list[Reason]:
         # In one thread, so that of ellipsoids with the same score always the first decides.
         scored = self._score(X, 1)
-        names = self._feature_names()
-        return explain_inside(X, self._rows, self.ellipsoids_, scored, names, self._reference)
+        names, ranks = self._feature_names(), self._ranks(scored.score[0])
+        return explain_inside(X, self._rows, self.ellipsoids_, scored, ranks, names)
 
-    def _score(self, X: Floats, n_jobs: int | None) -> Scored:
+    def _score(self, X: Floats, n_jobs: int | None) -> EllipsoidScores:
         # Kernels are compiled for one kind of array.
         return score_rows(
             self._rows,
@@ -335,13 +332,13 @@ class ME2Classifier(RareClassifier):
         for train, test in pairs:
             rows = _training_rows(X, positive, train)
 
-            def solved(j: int, rows: TrainingRows = rows) -> Iterator[Ellipsoid]:
+            def solve_for(j: int, rows: EllipsoidRows = rows) -> Iterator[Ellipsoid]:
                 check_time_left(end)
                 row = int(rows.positives[j])
                 return excluding_ellipsoids(rows, row, settings_of(row), self.tol, self.max_iter)
 
             found = score_rows(
-                rows, solved, layers, X[test], union=self.combine == "union", n_jobs=self.n_jobs
+                rows, solve_for, layers, X[test], union=self.combine == "union", n_jobs=self.n_jobs
             )
             scores.append(found.score)
             owners.append(rows.positives[found.nearest])
@@ -363,38 +360,28 @@ class ME2Classifier(RareClassifier):
         if len(settings) == 1:
             return settings * positives.size
         held = self._hold_out(lambda _: settings, len(settings), pairs, positive, step)
+        fixed = None if self.threshold == "auto" else self._fixed_threshold()
         layers, self.tuned_locally_ = choose_layers(
-            held, positives, metric, self._fixed_threshold(), local=self.tuning == "local"
+            held, positives, metric, fixed, local=self.tuning == "local"
         )
         return [settings[layer] for layer in layers]
 
-    def _set_threshold(
+    def _hold_out_and_calibrate(
         self,
         chosen: list[Setting],
         pairs: list[tuple[Ints, Ints]],
         positive: Bools,
-        metric: CountMetric,
         step: Callable[[], None],
     ) -> None:
-        """The threshold, and probabilities and a reference where rows are held out."""
-        self._calibration: Calibration | None = None
-        self._reference: Reference | None = None
-        fixed = self._fixed_threshold()
+        """The threshold, and probabilities and ranks where rows are held out."""
         if not pairs:
-            assert fixed is not None
-            self.threshold_, self.value_ = fixed, np.nan
+            self._leave_uncalibrated()
             return
         own = dict(zip(self._rows.positives.tolist(), chosen, strict=True))
         held = self._hold_out(lambda row: [own[row]], 1, pairs, positive, step)
-        self.threshold_, self.value_ = threshold_for(held, 0, metric, fixed)[:2]
-        weight = np.ones(held.positive.size)
-        self._calibration = Calibration.fit(held.score[0], held.positive, weight)
-        self._reference = Reference.of(held.score[0], weight)
-
-    def _fixed_threshold(self) -> float | None:
         if self.threshold == "auto":
-            return None
-        return 1.0 if self.threshold is None else float(self.threshold)
+            check_positives_held_out(held.positive)
+        self._calibrate(held.score[0], held.positive, np.ones(held.positive.size))
 
     def _learn(self, chosen: list[Setting]) -> list[Ellipsoid]:
         rows = self._rows
@@ -422,7 +409,7 @@ class ME2Classifier(RareClassifier):
             )
 
 
-def _training_rows(X: Array, positive: Bools, rows: Ints) -> TrainingRows:
+def _training_rows(X: Array, positive: Bools, rows: Ints) -> EllipsoidRows:
     """Put the rows in order, so that ties do not depend on how a splitter lists them."""
     rows = np.sort(rows)
-    return TrainingRows(X, rows[positive[rows]], rows[~positive[rows]])
+    return EllipsoidRows(X, rows[positive[rows]], rows[~positive[rows]])

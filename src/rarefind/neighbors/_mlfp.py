@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from rarefind._core.deadline import check_time_left, deadline
 from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import with_callbacks
-from rarefind._core.types import ArrayLike, Floats, Ints, Label, Table
+from rarefind._core.types import ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.distances import MLFP
 from rarefind.distances.mlfp import MLFPBound
 from rarefind.metrics import CountMetric, ranking_scores
@@ -24,7 +24,7 @@ from rarefind.neighbors._held_out import PointSet
 from rarefind.neighbors._ratio import voters
 from rarefind.search import NeighborSearch
 from rarefind.selection import best_threshold, tune
-from rarefind.selection.thresholds import only
+from rarefind.selection.thresholds import bounds_at
 
 # Where mu (in units of the squared share of positives) and c are looked for.
 _SPACE = {"mu": (1e-3, 1e2, "log"), "c": (0.0, 1.0)}
@@ -99,7 +99,7 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
     value_ : float
         ``metric`` on the held-out rows at the threshold; NaN when nothing was held out.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     References
     ----------
@@ -143,6 +143,9 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
     }
+
+    #: The vote of the k nearest.
+    _own_threshold = 1.0
 
     def __init__(
         self,
@@ -206,16 +209,20 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
         metric = self._count_metric()
         rng = check_random_state(self.random_state)
         seed = int(rng.randint(2**31 - 1))
-        self.mu_, self.c_ = self._tuned(X, codes, groups, metric, seed)
-        self.distance_ = self._learned(X, codes, seed)
+        self.mu_, self.c_ = self._tune(X, codes, groups, metric, seed)
+        self.distance_ = self._learn_distance(X, codes, seed)
         self.n_iter_, self.objective_ = self.distance_.n_iter_, self.distance_.objective_
         self._start_sets(X, codes, seed)
-        if self._holds_nothing_out(codes, 1.0):
+        if self._needs_no_held_out(codes):
+            self._leave_uncalibrated()
             return self
         rows, weight, distances = self._hold_out(
             table, X, codes, groups, rng, seed, one_by_one=False
         )
-        self._settle(self._scores_of(X[rows], distances), codes[rows], weight, self.threshold)
+        score, positive = self._scores_of(X[rows], distances), self._is_positive(codes[rows])
+        self._calibrate_rows(
+            score, codes[rows], weight, self._best_threshold(score, positive, weight)
+        )
         return self
 
     def transform(self, X: Table) -> Floats:
@@ -230,7 +237,7 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
         -------
         ndarray of shape (n, d)
         """
-        X = self._checked(X)
+        X = self._check_rows(X)
         return self.distance_.transform(X)
 
     def get_mahalanobis_matrix(self) -> Floats:
@@ -264,26 +271,26 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
 
     def _point_sets(self, X: Floats, codes: Ints, rows: Ints, seed: int) -> list[PointSet]:
         whole = np.array_equal(rows, np.arange(codes.size))
-        learned = self.distance_ if whole else self._learned(X[rows], codes[rows], seed)
+        learned = self.distance_ if whole else self._learn_distance(X[rows], codes[rows], seed)
         positives, negatives = self._two_sets(X, codes, rows, voters(self.k))
         search = NeighborSearch(
             X[positives.rows], components=learned.components_, n_jobs=self.n_jobs
         )
         return [positives._replace(search=search), negatives]
 
-    def _settle(self, score: Floats, codes: Ints, weight: Floats, threshold: Any) -> None:
-        positive = self._is_positive(codes)
-        if threshold == "auto" and (score[positive] > 0).any():
-            metric = self._count_metric()
-            within, beyond = (
-                best_threshold(positive, score, metric, sample_weight=weight, bounds=bounds)
-                for bounds in (_AS_GAMMA, THRESHOLDS)
-            )
-            better = beyond.value - within.value > _WORTH_MORE * abs(within.value)
-            threshold = (beyond if better else within).threshold
-        super()._settle(score, codes, weight, threshold)
+    def _best_threshold(self, score: Floats, positive: Bools, weight: Floats) -> float | None:
+        """The best threshold like γ, or any where that is worth clearly more; None if not asked."""
+        if self.threshold != "auto" or not (score[positive] > 0).any():
+            return None
+        metric = self._count_metric()
+        within, beyond = (
+            best_threshold(positive, score, metric, sample_weight=weight, bounds=bounds)
+            for bounds in (_AS_GAMMA, THRESHOLDS)
+        )
+        better = beyond.value - within.value > _WORTH_MORE * abs(within.value)
+        return (beyond if better else within).threshold
 
-    def _learned(self, X: Floats, codes: Ints, seed: int) -> MLFP:
+    def _learn_distance(self, X: Floats, codes: Ints, seed: int) -> MLFP:
         check_time_left(deadline())
         return MLFP(
             self.mu_,
@@ -298,7 +305,7 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
             n_jobs=self.n_jobs,
         ).fit(X, self.classes_[codes])
 
-    def _tuned(
+    def _tune(
         self, X: Floats, codes: Ints, groups: ArrayLike | None, metric: CountMetric, seed: int
     ) -> tuple[float, float]:
         """The given ``mu`` and ``c``, or those that are best on held-out folds."""
@@ -328,7 +335,7 @@ def _held_out_value(
 ) -> Callable[[Any, Table, ArrayLike], float]:
     """A scorer: the metric at the best threshold for the rows shown, or at the given one."""
     at = 1.0 if threshold is None else threshold
-    bounds = THRESHOLDS if at == "auto" else only(at)
+    bounds = THRESHOLDS if at == "auto" else bounds_at(at)
 
     def score(estimator: Any, X: Table, y: ArrayLike) -> float:
         found = ranking_scores(estimator, X, estimator.pos_label_)

@@ -1,4 +1,4 @@
-"""kRNN: a neighbourhood that grows until it holds k positives, and how dense they are in it."""
+"""kRNN: a neighbourhood that grows until it has k positives, and how dense they are in it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rarefind.neighbors._growing import neighbourhoods
 from rarefind.neighbors._held_out import PointSet
 from rarefind.neighbors._ratio import ratio
 
-# Equal posteriors are told apart in the last digits: odds grow by at most this share of themselves.
+# Equal posteriors differ in the last digits: odds grow by at most this share of themselves.
 _LAST_DIGITS = 2.0**-36
 
 
@@ -25,7 +25,7 @@ _LAST_DIGITS = 2.0**-36
 class KRNNClassifier(SurroundingsClassifier):
     """Nearest neighbours until k of them are positive (kRNN).
 
-    The neighbourhood of a row grows until it holds k positives, and then as long as the next
+    The neighbourhood of a row grows until it has k positives, and then as long as the next
     nearest row is positive too [1]_: k_q ≥ k positives and n_q negatives. Without a negative in it
     the posterior of the positive class is 1. Else it is (k_q + 1/m)/(k_q + n + 2/m) for m training
     rows, with n = n_q; but where the positives are denser in the neighbourhood than among all rows
@@ -45,7 +45,7 @@ class KRNNClassifier(SurroundingsClassifier):
     k : int, default=3
         Positives that make a neighbourhood; all of them where there are fewer.
     c_global, c_local : float, default=0.1
-        Chances that the intervals of the positives' share among all rows, and in the
+        Probabilities that the intervals of the positives' share among all rows, and in the
         neighbourhood, miss it.
     threshold : None, "auto" or float, default=None
         ``None`` is the method's own rule, fitted without any held-out search; ``"auto"`` takes the
@@ -80,7 +80,7 @@ class KRNNClassifier(SurroundingsClassifier):
     value_ : float
         ``metric`` on the held-out rows at that threshold; NaN when nothing was held out.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     Notes
     -----
@@ -152,10 +152,10 @@ class KRNNClassifier(SurroundingsClassifier):
         self.c_global = c_global
         self.c_local = c_local
 
-    def _own_threshold(self, positive: Bools) -> float:
+    def _published_threshold(self, positive: Bools) -> float:
         return 1.0
 
-    def _asked(self) -> tuple[int, int]:
+    def _neighbor_counts(self) -> tuple[int, int]:
         return self.k, self.k
 
     def _score(
@@ -191,14 +191,14 @@ class KRNNClassifier(SurroundingsClassifier):
         return np.where(half, np.fmax(odds, 1.0), np.fmin(odds, below))
 
 
-def _wald_high(hits: Floats, rows: Floats, chance: float) -> Floats:
+def _wald_high(hits: Floats, rows: Floats, level: float) -> Floats:
     """Upper end of the Wald interval of a share."""
     share = hits / rows
-    return np.asarray(share + norm.isf(chance / 2) * np.sqrt(share * (1 - share) / rows))
+    return np.asarray(share + norm.isf(level / 2) * np.sqrt(share * (1 - share) / rows))
 
 
-def _wilson_low(hits: Floats, rows: Floats, chance: float) -> Floats:
+def _wilson_low(hits: Floats, rows: Floats, level: float) -> Floats:
     """Lower end of the Wilson interval of a share."""
-    z, share = norm.isf(chance / 2), hits / rows
+    z, share = norm.isf(level / 2), hits / rows
     half_width = z * np.sqrt(share * (1 - share) / rows + z * z / (4 * rows * rows))
     return np.asarray((share + z * z / (2 * rows) - half_width) / (1 + z * z / rows))

@@ -14,7 +14,7 @@ import numpy as np
 from rarefind._core.types import Bools, Floats
 from rarefind.metrics import CountMetric
 from rarefind.selection import best_threshold
-from rarefind.selection.thresholds import only
+from rarefind.selection.thresholds import bounds_at
 
 # Ratios are kept below this, and infinite ones between two and three times it: finite and in order.
 _LARGEST = 1e100
@@ -43,7 +43,7 @@ def ratio(d_pos: Floats, d_neg: Floats) -> Floats:
     return np.where(np.isinf(d_pos), 0.0, score)
 
 
-def scaled(score: Floats, gamma: Floats) -> Floats:
+def scale_ratios(score: Floats, gamma: Floats) -> Floats:
     """Ratios over a γ of their own; the "infinite" ones stay where they are, above all others."""
     return np.where(score > _LARGEST, score, np.minimum(score / gamma, _LARGEST))
 
@@ -94,7 +94,7 @@ def best_scales(
         wanted = gamma
         if wanted is None and gamma_synthetic is not None:
             wanted = gamma_synthetic / relative
-        bounds = (0.0, 1.0) if wanted is None else only(wanted)
+        bounds = (0.0, 1.0) if wanted is None else bounds_at(wanted)
         if distances.synthetic is not None and gamma_synthetic is None:
             bounds = (bounds[0], min(bounds[1], 2.0 / relative))
         if not bounds[0] < bounds[1] or (gamma is None and bounds[1] > 1.0):

@@ -12,7 +12,6 @@ from rarefind.neighbors._held_out import PointSet
 from rarefind.rules import Condition, Reason, Similar
 from rarefind.rules.reasons import short
 from rarefind.search import feature_differences
-from rarefind.selection.calibration import Reference
 
 _CONDITIONS_SHOWN = 5
 
@@ -27,11 +26,11 @@ class _Neighbour(NamedTuple):
 def explain(
     X: Floats,
     scores: Floats,
+    ranks: Sequence[float | None],
     sets: Sequence[PointSet],
     found: Sequence[tuple[Floats, Ints]],
     relative_scale: float,
     names: Sequence[str] | None,
-    reference: Reference | None,
 ) -> list[Reason]:
     """Give the reasons of rows.
 
@@ -43,7 +42,7 @@ def explain(
     positives = list(zip(sets[:-1], found[:-1], scales, strict=True))
     negatives = sets[-1]
     reasons = []
-    for i, score in enumerate(scores):
+    for i, (score, rank) in enumerate(zip(scores, ranks, strict=True)):
         near = [
             _Neighbour(float(d), float(d * scale), int(s.rows[j]), s.search.points[j])
             for s, (distance, at), scale in positives
@@ -59,7 +58,6 @@ def explain(
             toward = _differences(X[i], like, sets[0])
             away = _differences(X[i], unlike, negatives)
             because = conditions(X[i], like, away - toward, names)
-        rank = None if reference is None else reference.rank(score)
         similar = [Similar(n.row, n.distance) for n in near]
         reasons.append(Reason(float(score), rank, because, similar))
     return reasons

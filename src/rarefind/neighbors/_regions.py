@@ -11,9 +11,9 @@ from rarefind._core.pairs import nearest_squared
 from rarefind._core.saved import saved
 from rarefind._core.types import Array, Bools, Floats, Ints
 from rarefind.metrics import CountMetric
-from rarefind.neighbors._ratio import scaled
+from rarefind.neighbors._ratio import scale_ratios
 from rarefind.selection import best_threshold, folds
-from rarefind.selection.thresholds import only
+from rarefind.selection.thresholds import bounds_at
 
 # From so many rows on, k-means goes through samples of them.
 _MANY_ROWS = 20_000
@@ -21,7 +21,7 @@ _MANY_ROWS = 20_000
 _NUMBERS = (1, 2, 4, 8)
 
 
-class HeldOut(NamedTuple):
+class HeldOutRatios(NamedTuple):
     """Held-out rows: where they are, their ratios, which are positive, what each stands for."""
 
     X: Floats
@@ -30,10 +30,10 @@ class HeldOut(NamedTuple):
     weight: Floats
     group: Array | None = None
 
-    def of(self, rows: Ints | Bools) -> HeldOut:
+    def of(self, rows: Ints | Bools) -> HeldOutRatios:
         """Only these rows."""
         group = None if self.group is None else self.group[rows]
-        return HeldOut(
+        return HeldOutRatios(
             self.X[rows], self.score[rows], self.positive[rows], self.weight[rows], group
         )
 
@@ -55,7 +55,7 @@ class Regions(NamedTuple):
 
     def scale(self, X: Floats, score: Floats) -> Floats:
         """Ratios over the γ of the region of each row: positive from 1 on."""
-        return scaled(score, self.gammas[nearest_centre(X, self.centres)])
+        return scale_ratios(score, self.gammas[nearest_centre(X, self.centres)])
 
 
 class LocalScales(NamedTuple):
@@ -70,34 +70,36 @@ class LocalScales(NamedTuple):
     global_gamma: float
     n_clusterings: int | None
 
-    def regions(self, rows: HeldOut, n_regions: int, seed: int) -> Regions:
+    def regions(self, rows: HeldOutRatios, n_regions: int, seed: int) -> Regions:
         """So many regions and their scales."""
-        tuned = self._tuned(cluster(rows, n_regions, seed), rows)
+        tuned = self._tune(cluster(rows, n_regions, seed), rows)
         if self.n_clusterings is None:
             return tuned
-        gamma = self._averaged(rows, n_regions, self.n_clusterings, seed)
+        gamma = self._mean_gammas(rows, n_regions, self.n_clusterings, seed)
         at = nearest_centre(rows.X, tuned.centres)
         weight = np.bincount(at, rows.weight, minlength=len(tuned.centres))
         mean = np.bincount(at, rows.weight * gamma, minlength=len(tuned.centres)) / weight
         return tuned._replace(gammas=np.where(tuned.fell_back, self.global_gamma, mean))
 
-    def chosen(self, rows: HeldOut, seed: int) -> Regions:
+    def chosen(self, rows: HeldOutRatios, seed: int) -> Regions:
         """As many regions as are best on folds that their scales were not tuned on."""
         pairs = rows.folds(3, seed)
         values = [self._value(rows, n, pairs, seed) for n in _NUMBERS] if pairs else [0.0]
         return self.regions(rows, _NUMBERS[int(np.argmax(values))], seed)
 
-    def _value(self, rows: HeldOut, n: int, pairs: list[tuple[Ints, Ints]], seed: int) -> float:
+    def _value(
+        self, rows: HeldOutRatios, n: int, pairs: list[tuple[Ints, Ints]], seed: int
+    ) -> float:
         """The metric on pooled held-out decisions."""
-        score = scaled(rows.score, np.full(rows.score.size, self.global_gamma))
+        score = scale_ratios(rows.score, np.full(rows.score.size, self.global_gamma))
         for inside, outside in pairs:
             found = self.regions(rows.of(inside), n, seed)
             score[outside] = found.scale(rows.X[outside], rows.score[outside])
         return best_threshold(
-            rows.positive, score, self.metric, sample_weight=rows.weight, bounds=only(1.0)
+            rows.positive, score, self.metric, sample_weight=rows.weight, bounds=bounds_at(1.0)
         ).value
 
-    def _tuned(self, centres: Floats, rows: HeldOut) -> Regions:
+    def _tune(self, centres: Floats, rows: HeldOutRatios) -> Regions:
         """The best γ of the rows that fall into each region."""
         at = nearest_centre(rows.X, centres)
         gammas = np.full(len(centres), self.global_gamma)
@@ -106,26 +108,28 @@ class LocalScales(NamedTuple):
             gammas[j] = best_gamma(rows.of(at == j), self.metric)
         return Regions(centres, gammas, silent)
 
-    def _averaged(self, rows: HeldOut, n_regions: int, n_clusterings: int, seed: int) -> Floats:
+    def _mean_gammas(
+        self, rows: HeldOutRatios, n_regions: int, n_clusterings: int, seed: int
+    ) -> Floats:
         """Mean γ of each row over the clusterings it is in, each of all folds but one."""
         total, times = np.zeros(rows.score.size), np.zeros(rows.score.size)
         for number, (inside, _) in enumerate(rows.folds(n_clusterings, seed)):
             part = rows.of(inside)
-            found = self._tuned(cluster(part, n_regions, seed + number), part)
+            found = self._tune(cluster(part, n_regions, seed + number), part)
             total[inside] += found.gammas[nearest_centre(part.X, found.centres)]
             times[inside] += 1
         # A row that no clustering saw has no value of its own.
         return np.where(times > 0, total / np.maximum(times, 1), self.global_gamma)
 
 
-def best_gamma(rows: HeldOut, metric: CountMetric) -> float:
+def best_gamma(rows: HeldOutRatios, metric: CountMetric) -> float:
     """The exact best γ in (0, 1] for these rows."""
     return best_threshold(
         rows.positive, rows.score, metric, sample_weight=rows.weight, bounds=(0.0, 1.0)
     ).threshold
 
 
-def cluster(rows: HeldOut, n_regions: int, seed: int) -> Floats:
+def cluster(rows: HeldOutRatios, n_regions: int, seed: int) -> Floats:
     """Centres of k-means; fewer than asked for where there are fewer different rows."""
     if n_regions == 1:
         return np.average(rows.X, axis=0, weights=rows.weight)[None]

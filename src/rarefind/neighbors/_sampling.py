@@ -41,7 +41,7 @@ def resample(sampler: Any, X: Floats, positive: Bools, seed: int) -> Resampled:
         ) from error
     drawn, is_pos = np.asarray(drawn, dtype=np.float64), np.asarray(labels) == 1
     if not is_pos.any() or is_pos.all():
-        raise ValueError(f"{type(sampler).__name__} left no row of one of the classes.")
+        raise ValueError(f"{type(sampler).__name__} left one of the classes without rows.")
     row = np.full(is_pos.size, -1, dtype=np.intp)
     row[is_pos] = _rows_of(drawn[is_pos], X, np.flatnonzero(positive))
     return Resampled(drawn, is_pos, row)

@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rarefind._core.types import Bools, Floats
-from rarefind.neighbors.ellipsoids import Ellipsoid, TrainingRows
+from rarefind.neighbors.ellipsoids import Ellipsoid, EllipsoidRows
 
 _KAPPA = 0.5
 
@@ -68,7 +68,7 @@ class EllipsoidBounds(NamedTuple):
 
 
 def stability_bounds(
-    ellipsoids: Sequence[Ellipsoid], rows: TrainingRows, delta: float
+    ellipsoids: Sequence[Ellipsoid], rows: EllipsoidRows, delta: float
 ) -> EllipsoidBounds:
     """Bound all ellipsoids together: each with probability δ/p, by the union bound."""
     n = rows.negatives.size

@@ -42,7 +42,7 @@ class Setting(NamedTuple):
 
 
 @saved("ellipsoid-rows")
-class TrainingRows(NamedTuple):
+class EllipsoidRows(NamedTuple):
     """A table and which of its rows are to be covered and excluded."""
 
     X: Floats
@@ -118,7 +118,7 @@ class Ellipsoid(NamedTuple):
 
 
 def excluding_ellipsoids(
-    rows: TrainingRows, row: int, settings: Sequence[Setting], tol: float, max_iter: int
+    rows: EllipsoidRows, row: int, settings: Sequence[Setting], tol: float, max_iter: int
 ) -> Iterator[Ellipsoid]:
     """Solve the problem of one positive for each setting, each from the solution before.
 

@@ -73,9 +73,9 @@ def gamma_by_imbalance(
     """
     data = Labelled.of(X, y, None, _positive_label(estimator))
     if data.pos_label is None:
-        raise ValueError(f"Thinning needs two classes, and y holds {np.unique(data.y).size}.")
+        raise ValueError(f"Thinning needs two classes, and y has {np.unique(data.y).size}.")
     if repeats < 1:
-        raise ValueError(f"repeats={repeats}: the positives are thinned at least once.")
+        raise ValueError(f"repeats={repeats}: give at least 1.")
     positives = np.flatnonzero(data.y == data.pos_label)
     negatives = np.flatnonzero(data.y != data.pos_label)
     counts = _positives_left(positives.size, negatives.size, ratios)
@@ -90,7 +90,7 @@ def gamma_by_imbalance(
 
 
 def _positive_label(estimator: Any) -> Label:
-    """The positive label that the estimator is told, None where it is left to choose."""
+    """The estimator's positive label, None where it is left to choose."""
     said = {name.split("__")[-1]: value for name, value in estimator.get_params().items()}
     return said.get("pos_label")
 
@@ -103,12 +103,12 @@ def _positives_left(positives: int, negatives: int, ratios: ArrayLike | None) ->
     else:
         wanted = np.atleast_1d(np.asarray(ratios, dtype=np.float64))
     if not wanted.size or not np.all(np.isfinite(wanted)) or wanted.min() <= 0:
-        raise ValueError("ratios must hold finite numbers above 0, at least one.")
+        raise ValueError("ratios must be finite numbers above 0, at least one.")
     left: Floats = np.rint(negatives / wanted)
     if left.max() > positives:
         raise ValueError(
-            f"There are {own:.4g} negatives for a positive: thinning the positives gives no ratio "
-            f"of {wanted.min():.4g}."
+            f"There are {own:.4g} negatives for a positive: thinning the positives cannot "
+            f"give a ratio of {wanted.min():.4g}. Give larger ratios."
         )
     if left.min() < 2:
         raise ValueError(

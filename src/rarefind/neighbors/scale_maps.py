@@ -66,7 +66,7 @@ def scale_map(
     -------
     ScaleMap
         ``gammas``, ``gammas_synthetic`` (both rising), ``values`` of the estimator's ``metric`` on
-        the pooled counts of the held-out rows (NaN where it is no number), and the pair that the
+        the pooled counts of the held-out rows (NaN where it is not a number), and the pair that the
         fit finds: ``best_gamma``, ``best_gamma_synthetic`` and ``best_value``. That γ is exact for
         the ratio of the two, which is searched: now and then a pair of the grid is a little
         better. Draw it with :class:`rarefind.plots.ScaleMapDisplay`.
@@ -130,7 +130,7 @@ def scale_map(
 def _grid(name: str, scales: ArrayLike) -> Floats:
     values = np.unique(np.asarray(scales, dtype=np.float64))
     if not values.size or not np.all(np.isfinite(values)) or values[0] <= 0:
-        raise ValueError(f"{name} must hold finite numbers above 0, at least one.")
+        raise ValueError(f"{name} must be finite numbers above 0, at least one.")
     return values
 
 

@@ -10,7 +10,7 @@ from rarefind._core.types import ArrayLike, Floats, Label, Table
 from rarefind.metrics import budget as checks_bought
 from rarefind.metrics import hits_by_check
 from rarefind.metrics.inputs import as_amounts, check_rows, cumulate
-from rarefind.plots._rows import check_has_positives, name_of, scored
+from rarefind.plots._rows import check_has_positives, name_of, score_rows
 from rarefind.plots.axes import (
     MODEL_COLOURS,
     QUIET,
@@ -151,7 +151,7 @@ class BudgetCurveDisplay:
         -------
         BudgetCurveDisplay
         """
-        rows = scored(estimator, X, pos_label)
+        rows = score_rows(estimator, X, pos_label)
         return cls.from_predictions(
             y,
             rows.score,

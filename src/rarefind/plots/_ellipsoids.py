@@ -138,7 +138,7 @@ class EllipsoidDisplay:
             )
         if isinstance(estimator, Pipeline):
             X = estimator[:-1].transform(X)
-        rows = model._checked(X)
+        rows = model._check_rows(X)
         positive = is_positive(y, model.pos_label_ if pos_label is None else pos_label)
         check_has_positives(positive.sum(), positive.size)
         names = model._feature_names()

@@ -9,7 +9,7 @@ import numpy as np
 from rarefind._core.types import ArrayLike, Bools, Floats, Label, Table
 from rarefind.metrics.inputs import check_rows
 from rarefind.metrics.scorers import deciding_estimator
-from rarefind.plots._rows import Scored, check_has_positives, name_of, scored
+from rarefind.plots._rows import ScoredRows, check_has_positives, name_of, score_rows
 from rarefind.plots.axes import (
     NEGATIVE,
     POSITIVE,
@@ -138,7 +138,7 @@ class ScoreHistogramDisplay:
         -------
         ScoreHistogramDisplay
         """
-        rows = scored(estimator, X, pos_label)
+        rows = score_rows(estimator, X, pos_label)
         return cls.from_predictions(
             y,
             rows.score,
@@ -322,7 +322,7 @@ def _count(score: Floats, weight: Floats, edges: Floats) -> ClassHistogram:
     return ClassHistogram(rows, counts / rows)
 
 
-def _threshold_of(estimator: Any, rows: Scored) -> float | None:
+def _threshold_of(estimator: Any, rows: ScoredRows) -> float | None:
     """The estimator's own threshold, on the scale of the scores."""
     if hasattr(estimator, "threshold_"):
         threshold = float(estimator.threshold_)

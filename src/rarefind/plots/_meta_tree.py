@@ -11,7 +11,7 @@ from rarefind.metrics.scorers import deciding_estimator
 from rarefind.plots._rows import name_of
 from rarefind.plots.axes import SMALL, axes_or_new, figure_of
 from rarefind.trees.graph import MetaTree
-from rarefind.trees.layout import FONT, LINE, Box, Layout, Line, lay_out
+from rarefind.trees.layout import FONT, LINE, Box, Line, TreeLayout, lay_out
 from rarefind.trees.svg import ARROW, COLOURS, DASH, FRAME, INK, START, box_colour
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class MetaTreeDisplay:
 
     Parameters
     ----------
-    layout : Layout
+    layout : TreeLayout
         Where everything is drawn.
     name : str, default=None
         What the title calls the model.
@@ -77,7 +77,7 @@ class MetaTreeDisplay:
     lines_: list[PathPatch]
     texts_: list[Text]
 
-    def __init__(self, *, layout: Layout, name: str | None = None) -> None:
+    def __init__(self, *, layout: TreeLayout, name: str | None = None) -> None:
         self.layout = layout
         self.name = name
 
@@ -87,7 +87,7 @@ class MetaTreeDisplay:
         estimator: Any,
         ax: Axes | None = None,
         *,
-        holes: Bools | None = None,
+        has_missing: Bools | None = None,
         name: str | None = None,
     ) -> Self:
         """Draw a fitted tree of trees.
@@ -98,8 +98,8 @@ class MetaTreeDisplay:
             Fitted.
         ax : Axes, default=None
             Where to draw; by default on a new figure, as large as the tree needs.
-        holes : ndarray of bool, default=None
-            Features of which boxes say where a hole goes; by default none.
+        has_missing : ndarray of bool, default=None
+            Features whose boxes say where a missing value goes; by default none.
         name : str, default=None
             What the title calls the model; by default its class.
 
@@ -114,7 +114,7 @@ class MetaTreeDisplay:
             raise ValueError(
                 f"{type(model).__name__} has no tree of trees to draw: fit MetaAPClassifier."
             )
-        layout = lay_out(tree, score, model._feature_names(), holes)
+        layout = lay_out(tree, score, model._feature_names(), has_missing)
         return cls(layout=layout, name=name_of(estimator) if name is None else name).plot(ax)
 
     def plot(self, ax: Axes | None = None, *, name: str | None = None) -> Self:

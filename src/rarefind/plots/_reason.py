@@ -136,11 +136,11 @@ class ReasonDisplay:
 
 def _contributed(reason: Reason) -> dict[str, float]:
     """What columns add, the largest first, in the words of the conditions where there are some."""
-    said: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for condition in reason.because:  # the weightiest comes first
-        said.setdefault(condition.feature, str(condition))
+        texts.setdefault(condition.feature, str(condition))
     ordered = sorted(reason.contributions.items(), key=lambda item: -abs(item[1]))
-    found = {said.get(name, name): added for name, added in ordered[:_SHOWN]}
+    found = {texts.get(name, name): added for name, added in ordered[:_SHOWN]}
     if len(ordered) > _SHOWN:
         found["other columns"] = sum(added for _, added in ordered[_SHOWN:])
     return found

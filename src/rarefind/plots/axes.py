@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-# Okabe and Ito's palette, told apart by colour-blind readers; its yellow is too faint for a line.
+# Okabe and Ito's palette for colour-blind readers; its yellow is too faint for a line.
 MODEL_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 POSITIVE = "#D55E00"
 NEGATIVE = "#BFC4CA"

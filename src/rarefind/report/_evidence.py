@@ -35,16 +35,16 @@ class HeldOut(NamedTuple):
 
 def fitted_budget(model: TableModel) -> tuple[int | float | str | None, str | None]:
     """The budget that the model was fitted for, and the period it is spent in."""
-    evidence = getattr(model, "evidence_", None)
+    evidence = model.estimate_
     return (None, None) if evidence is None else (evidence.budget, evidence.per)
 
 
 def held_out(model: TableModel, budget: int | float | str) -> HeldOut | None:
     """The evidence for a budget; None where a model carries none."""
-    evidence = getattr(model, "evidence_", None)
+    evidence = model.estimate_
     if evidence is None:
         return None
-    bought = evidence.bought(budget)
+    bought = evidence.list_value(budget)
     score = evidence.within_folds(evidence.priority)
     checks = np.round(evidence.checks(budget)).astype(int)
     chosen = top_of_each(score, evidence.lists(), checks)

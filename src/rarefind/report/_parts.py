@@ -106,23 +106,18 @@ def drift(found: Scan) -> dict[str, Any] | None:
 def card(model: TableModel, manifest: dict[str, Any]) -> dict[str, Any]:
     """What the model is made from, and with."""
     said = model.card()
-    threshold = said["threshold"]
+    threshold = said.threshold
     return {
-        "estimator": said["estimator"],
-        "rows": int(said["rows"]),
-        "positives": int(said["positives"]),
-        "target": str(said["target"]),
-        "positive": str(said["positive"]),
-        "columns_used": len(said["columns used"]),
-        "used": list(map(str, said["columns used"])),
-        "kept_out": list(map(str, said["columns kept out on purpose"])),
-        "roles": {
-            role: str(name)
-            for role, name in said["columns that name or date a row, and are no features"].items()
-        },
-        "left_out": {
-            str(name): str(why) for name, why in said["columns left out, and why"].items()
-        },
+        "estimator": said.estimator,
+        "rows": int(said.rows),
+        "positives": int(said.positives),
+        "target": str(said.target),
+        "positive": str(said.positive),
+        "columns_used": len(said.used),
+        "used": list(map(str, said.used)),
+        "kept_out": list(map(str, said.kept_out)),
+        "roles": {role: str(name) for role, name in said.roles.items()},
+        "left_out": {str(name): str(why) for name, why in said.left_out.items()},
         "threshold": plain(threshold),
         "saved": manifest.get("saved"),
         "versions": {str(k): str(v) for k, v in manifest.get("versions", {}).items()},

@@ -73,7 +73,7 @@ def readable(model: TableModel, reasons: list[Reason]) -> tuple[dict[str, Any], 
     if best.n_features_in_ == len(model.encoder_.original_columns_):
         if hasattr(best, "tree_") and hasattr(best, "to_svg"):
             svg, found["tree"] = _tree(model, best)
-        if hasattr(best, "conditions_") and hasattr(best, "_listed"):
+        if hasattr(best, "conditions_") and hasattr(best, "condition_branches"):
             found["conditions"] = _conditions(model, best)
         found["importances"] = _importances(model, best)
     if svg is None and found["conditions"] is None and found["importances"] is None:
@@ -121,7 +121,7 @@ def _tree(model: TableModel, estimator: Any) -> tuple[str | None, dict[str, Any]
         return None, said
     encoder = model.encoder_
     for output in sorted(set(np.asarray(estimator.tree_.conditions.feature).tolist())):
-        plan = encoder._level_codes(output)
+        plan = encoder.level_codes(output)
         if plan is not None:
             levels = [f"{i} = {level}" for i, level in enumerate(plan.levels[:_MOST_LEVELS])]
             said["levels"].append(
@@ -138,9 +138,7 @@ def _tree(model: TableModel, estimator: Any) -> tuple[str | None, dict[str, Any]
 
 
 def _conditions(model: TableModel, estimator: Any) -> dict[str, Any]:
-    rules = table_rules(
-        model.encoder_, estimator._listed.tests.branches(), estimator._listed.combinations
-    )
+    rules = table_rules(model.encoder_, *estimator.condition_branches())
     table = pd.DataFrame(estimator.conditions_).assign(rule=[rule.text for rule in rules])
     order = table["weight"].abs().sort_values(ascending=False, kind="stable").index
     names = ("weight", "precision", "precision_low", "precision_high", "recall", "lift")

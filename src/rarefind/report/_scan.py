@@ -11,7 +11,7 @@ import pandas as pd
 
 from rarefind._core.types import Array, Bools, Floats
 from rarefind.data import read_chunks
-from rarefind.data.read import followed
+from rarefind.data.read import with_progress
 
 if TYPE_CHECKING:
     from rarefind.tables import TableModel
@@ -51,7 +51,7 @@ def scan(model: TableModel, path: Path, top: int) -> Scan:
     width = max(1, len(model.encoder_.columns_))
     size = min(_CHUNK, max(1000, _CHUNK_VALUES // width))
     chunks = read_chunks(path, size, like=model.types_ or None)
-    return scan_chunks(model, followed(chunks, path), top)
+    return scan_chunks(model, with_progress(chunks, path), top)
 
 
 def scan_chunks(model: TableModel, chunks: Iterable[pd.DataFrame], top: int) -> Scan:

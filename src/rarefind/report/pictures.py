@@ -7,7 +7,7 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rarefind._core.files import written_whole
+from rarefind._core.files import atomic_write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,5 +37,5 @@ def save_picture(figure: Figure, path: Path) -> None:
     import matplotlib as mpl
 
     kind = path.suffix[1:].lower()
-    with mpl.rc_context({"svg.hashsalt": "rarefind"}), written_whole(path) as part:
+    with mpl.rc_context({"svg.hashsalt": "rarefind"}), atomic_write(path) as part:
         figure.savefig(part, format=kind, metadata={"Date": None} if kind == "svg" else None)

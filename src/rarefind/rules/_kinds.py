@@ -1,4 +1,4 @@
-"""What columns of a rule hold: numbers, texts or truths; told before it is ever run."""
+"""What the columns of a rule contain (numbers, texts or truths), known before it is run."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def with_constants(tree: Node, constants: Mapping[str, Any]) -> Node:
 
 
 def kinds_of(tree: Node, columns: Mapping[str, str] | None) -> dict[str, str | None]:
-    """The columns of a rule, in order, with what they hold; None where anything would do.
+    """The columns of a rule, in order, with what they contain; None where anything would do.
 
-    ``columns`` tells what the columns of the table hold. Without it, what a column holds is taken
-    from how it is used, which must be the same everywhere.
+    ``columns`` names what the columns of the table contain. Without it, that is inferred from how
+    a column is used, which must be the same everywhere.
     """
     if columns is not None:
         _check_known(tree, columns)
@@ -50,7 +50,7 @@ def kinds_of(tree: Node, columns: Mapping[str, str] | None) -> dict[str, str | N
 def _check_known(tree: Node, columns: Mapping[str, str]) -> None:
     for kind in columns.values():
         if kind not in KINDS:
-            raise RuleError(f"{kind!r} is no kind of column: known are {', '.join(KINDS)}.")
+            raise RuleError(f"{kind!r} is not a kind of column: known are {', '.join(KINDS)}.")
     for node in tree.walk():
         if isinstance(node, Column) and node.name not in columns:
             near = get_close_matches(node.name, columns, n=1)
@@ -130,7 +130,9 @@ def _literal(name: str, value: Any) -> Node:
         return Number(float(value)) if value >= 0 else Minus(Number(-float(value)))
     if isinstance(value, str):
         return Text(value)
-    raise RuleError(f"The constant {name!r} is {value!r}, which is no number, text or truth.")
+    raise RuleError(
+        f"The constant {name!r} is {value!r}, which is not a number, a text, true or false."
+    )
 
 
 def _exchanged(node: Node, values: dict[str, Node]) -> Node:

@@ -1,4 +1,4 @@
-"""Trees broken into branches: what a row must hold to end in a leaf, one test a column."""
+"""Trees broken into branches: what must hold for a row to end in a leaf, one test a column."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Test:
     #: For a column of levels: those that pass, or with ``negated`` those that do not.
     levels: frozenset[float] | None = None
     negated: bool = False
-    #: Whether a hole passes.
+    #: Whether a missing value passes.
     missing: bool = False
 
     def __and__(self, other: Test) -> Test:
@@ -68,14 +68,14 @@ Branch: TypeAlias = dict[int, Test]
 
 @saved("combination")
 class Combination(NamedTuple):
-    """A column that is a sum of others, each times its loading; a hole is filled if it can be."""
+    """A column that is a sum of others, each times its loading, with fills for missing values."""
 
     columns: tuple[int, ...]
     loadings: tuple[float, ...]
-    fills: tuple[float, ...]  # NaN where a hole makes the sum a hole
+    fills: tuple[float, ...]  # NaN where a missing value makes the sum missing
 
 
-class Broken(NamedTuple):
+class BranchList(NamedTuple):
     """The branches of an ensemble. Columns beyond those of the table are the combinations."""
 
     branches: list[Branch]
@@ -121,7 +121,7 @@ def xgboost_branches(
     below : callable
         The largest value of a column that is below a threshold, in the column's own units.
     known : callable, default=None
-        All levels of a column, where new ones are taken for holes; XGBoost itself takes them for
+        All levels of a column, where new ones count as missing; XGBoost itself takes them for
         levels that are not in any set.
     level : callable
         The value of a level from its code.

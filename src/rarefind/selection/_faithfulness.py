@@ -85,8 +85,8 @@ def faithfulness(
 
     Notes
     -----
-    A reason that names all columns is bound to look faithful; ``columns_named`` and
-    ``against_random`` tell. Rows with replaced columns may be such as never occur.
+    A reason that names all columns is bound to seem faithful; ``columns_named`` and
+    ``against_random`` show it. Rows with replaced columns may be such as never occur.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def faithfulness(
     if n_alerts < 1 or n_draws < 1:
         raise ValueError(f"There is nothing to measure with {n_alerts} alerts, {n_draws} draws.")
     rng = check_random_state(random_state)
-    rows = _Rows.of(X, background)
+    rows = _RowsAndBackground.of(X, background)
     priority = rows.priority(estimator)
     alerts = np.argsort(-priority, kind="stable")[:n_alerts]
     place = _places(estimator, rows.table)
@@ -134,7 +134,7 @@ def faithfulness(
 
 
 @dataclass(frozen=True)
-class _Rows:
+class _RowsAndBackground:
     """The rows, and below them those of a background of their own."""
 
     table: pd.DataFrame
@@ -143,7 +143,7 @@ class _Rows:
     with_names: bool
 
     @classmethod
-    def of(cls, X: Table, background: Table | None) -> _Rows:
+    def of(cls, X: Table, background: Table | None) -> _RowsAndBackground:
         frame = as_frame(X)
         if background is None:
             return cls(frame, len(frame), has_names(X))
@@ -204,7 +204,7 @@ def _places(estimator: Any, table: pd.DataFrame) -> dict[str, int]:
     return {str(name): columns[column] for name, column in parts} | columns
 
 
-def _named(estimator: Any, rows: _Rows, alerts: Ints, place: dict[str, int]) -> Bools:
+def _named(estimator: Any, rows: _RowsAndBackground, alerts: Ints, place: dict[str, int]) -> Bools:
     """Which columns the reason of each alert names."""
     named = np.zeros((alerts.size, rows.table.shape[1]), dtype=bool)
     reasons = estimator.explain(rows.given(rows.table.iloc[alerts]))

@@ -13,6 +13,7 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils.validation import _num_samples
 
 from rarefind._core.types import Array, ArrayLike, Ints, Label, Table
+from rarefind.data.clock import read_times
 from rarefind.metrics.inputs import is_positive
 
 Period: TypeAlias = "timedelta | str | int"
@@ -109,19 +110,9 @@ class _TimeSplit(BaseCrossValidator):
             return order, np.arange(n)
         if times is None:
             raise ValueError("Periods of time need time=: the name of a column, or one time a row.")
-        stamps: Any = pd.Series(times)
-        if not pd.api.types.is_datetime64_any_dtype(stamps):
-            if pd.api.types.is_numeric_dtype(stamps):
-                raise ValueError(
-                    "time holds numbers; turn them into dates with pandas.to_datetime."
-                )
-            stamps = pd.to_datetime(stamps)
-            _check_no_missing(stamps, "time")  # an empty text is no time either
-        if stamps.dt.tz is not None:
-            stamps = stamps.dt.tz_convert("UTC").dt.tz_localize(None)
-        nanoseconds = stamps.to_numpy(dtype="datetime64[ns]").astype(np.int64)
-        order = np.argsort(nanoseconds, kind="stable")
-        return order, nanoseconds[order]
+        instants = read_times(pd.Series(times, name="time")).instant
+        order = np.argsort(instants, kind="stable")
+        return order, instants[order]
 
     def _extent(self, clock: Array) -> tuple[int, int]:
         """Where the data begin and end, in whole units: days if all periods are whole days."""

@@ -157,7 +157,7 @@ def _check_same_search(study: optuna.Study, storage: str | Path, asked: dict[str
     """Trials are resumed only where a new one would be proposed and measured in the same way."""
     if study.user_attrs.get("made_for", asked) != asked:
         raise ValueError(
-            f"{storage} holds trials of another search: the estimator, the data, the folds, the "
+            f"{storage} has trials of another search: the estimator, the data, the folds, the "
             "metric, the space or the seed differ. Use another file."
         )
     study.set_user_attr("made_for", asked)
@@ -222,7 +222,7 @@ def _distribution(given: Any) -> optuna.distributions.BaseDistribution:
                 return IntDistribution(int(low), int(high), log=log)
             return FloatDistribution(float(low), float(high), log=log)
     raise ValueError(
-        f'A space holds (low, high), (low, high, "log") or a list of choices, not {given!r}.'
+        f'A space is (low, high), (low, high, "log") or a list of choices, not {given!r}.'
     )
 
 

@@ -1,7 +1,8 @@
-"""What held-out scores tell of new ones: a probability, and a rank among the known."""
+"""From scores to probabilities and ranks, by the scores of held-out rows."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,8 @@ from scipy.special import expit
 
 from rarefind._core.saved import saved
 from rarefind._core.types import Bools, Floats
+from rarefind.metrics import CountMetric
+from rarefind.selection.thresholds import ANY_THRESHOLD, best_threshold
 
 
 @saved("score-reference")
@@ -26,13 +29,13 @@ class Reference(NamedTuple):
         total = np.cumsum(weight[order])
         return cls(score[order], np.append(0.0, total) / total[-1])
 
-    def rank(self, score: float) -> float:
-        """Share of the reference with a lower score."""
-        return float(self.below[np.searchsorted(self.score, score, side="left")])
+    def ranks(self, score: Floats) -> Floats:
+        """Share of the reference with a lower score, of each score."""
+        return np.asarray(self.below[np.searchsorted(self.score, score, side="left")])
 
 
 @saved("calibration")
-class Calibration(NamedTuple):
+class OddsCalibration(NamedTuple):
     """Probability of the positive class from a score like odds: logistic in its logarithm.
 
     Distances make the odds a power of their ratio, odds ∝ (D⁻/D⁺)^d, and the odds in a leaf are too
@@ -48,7 +51,7 @@ class Calibration(NamedTuple):
         return np.asarray(1 / (1 + np.exp(-(self.slope * _squash(score) + self.offset))))
 
     @classmethod
-    def fit(cls, score: Floats, positive: Bools, weight: Floats) -> Calibration:
+    def fit(cls, score: Floats, positive: Bools, weight: Floats) -> OddsCalibration:
         """Weighted logistic regression by Newton's method, with Platt's smoothed targets.
 
         These count rows, so weights are scaled to 1 on average.
@@ -99,15 +102,16 @@ class BetaCalibration(NamedTuple):
         return np.asarray(expit(ends))
 
     @classmethod
-    def fit(
-        cls, score: Floats, positive: Bools, weight: Floats, n_rows: float | None = None
-    ) -> BetaCalibration:
-        """Fit to the scores of held-out rows.
+    def fit(cls, score: Floats, positive: Bools, weight: Floats) -> BetaCalibration:
+        """Fit to the scores of held-out rows, one score a row.
 
-        Targets are smoothed by the number of rows, which weights are scaled to; where one score
-        stands for many rows, ``n_rows`` says how many there are.
+        Targets are smoothed by the number of rows, so weights are scaled to 1 on average.
         """
-        weight = weight * ((score.size if n_rows is None else n_rows) / weight.sum())
+        return cls.fit_counts(score, positive, weight * (score.size / weight.sum()))
+
+    @classmethod
+    def fit_counts(cls, score: Floats, positive: Bools, weight: Floats) -> BetaCalibration:
+        """Fit to scores that each stand for as many rows as their weight."""
         p, n = weight[positive].sum(), weight[~positive].sum()
         target = np.where(positive, (p + 1) / (p + 2), 1 / (n + 2))
         prior = float(np.log((p + 1) / (n + 1)))
@@ -150,9 +154,96 @@ def _rising_logistic(
 
 
 def _squash(score: Floats) -> Floats:
-    """log s, flattening beyond a ratio of a thousand: a copy of a known row is no certainty.
+    """log s, flattening beyond a ratio of a thousand: a copy of a known row is not a certainty.
 
     It is log((s + ε)/(1 + εs)) for ε = 1/1000, in a form that never falls by rounding.
     """
     end = 1e3
     return np.asarray(np.log(end) + np.log1p(-(end - 1 / end) / (score + end)))
+
+
+#: A fitted calibration.
+ScoreCalibration = OddsCalibration | BetaCalibration
+
+
+class ScoreKind(NamedTuple):
+    """How scores of one kind become probabilities.
+
+    A family of estimators names its kind in ``RareClassifier._score_kind``.
+    """
+
+    #: Fits a calibration to transformed scores of held-out rows.
+    fit: Callable[[Floats, Bools, Floats], ScoreCalibration]
+    #: Probability of scores that no held-out rows calibrate, given the threshold.
+    uncalibrated: Callable[[Floats, float], Floats]
+    #: Brings scores to the form that the calibration takes.
+    transform: Callable[[Floats], Floats] = np.asarray
+
+    def calibrate(self, score: Floats, positive: Bools, weight: Floats) -> ScoreCalibration:
+        """Fit a calibration to the scores of held-out rows."""
+        return self.fit(self.transform(score), positive, weight)
+
+    def probability(
+        self, score: Floats, calibration: ScoreCalibration | None, threshold: float
+    ) -> Floats:
+        """Probability of the positive class."""
+        if calibration is None:
+            return self.uncalibrated(score, threshold)
+        return calibration.probability(self.transform(score))
+
+
+def _as_log_odds(score: Floats, threshold: float) -> Floats:
+    return np.asarray(expit(score))
+
+
+def _as_odds(score: Floats, threshold: float) -> Floats:
+    return np.asarray(score / (score + threshold))
+
+
+def _as_share(score: Floats, threshold: float) -> Floats:
+    return score
+
+
+def _odds_of_share(score: Floats) -> Floats:
+    """Share as odds, at most a hundred to one: a pure leaf is not a certainty."""
+    return np.asarray(score / (1.01 - score))
+
+
+#: Sums of contributions, as boosters make them.
+LOG_ODDS = ScoreKind(BetaCalibration.fit, _as_log_odds)
+#: The same where one score stands for many rows.
+COUNTED_LOG_ODDS = ScoreKind(BetaCalibration.fit_counts, _as_log_odds)
+#: Ratios, such as of the distances to negatives and to positives.
+ODDS = ScoreKind(OddsCalibration.fit, _as_odds)
+#: Shares of positives, such as those in leaves: from 0 to 1.
+SHARE = ScoreKind(OddsCalibration.fit, _as_share, _odds_of_share)
+
+
+class Calibrated(NamedTuple):
+    """What held-out rows say of the scores of new rows."""
+
+    #: The score from which a row is predicted positive.
+    threshold: float
+    #: What the threshold is worth on the held-out rows, by the metric.
+    value: float
+    calibration: ScoreCalibration
+    reference: Reference
+
+    @classmethod
+    def fit(
+        cls,
+        score: Floats,
+        positive: Bools,
+        weight: Floats,
+        kind: ScoreKind,
+        metric: CountMetric,
+        bounds: tuple[float, float] = ANY_THRESHOLD,
+    ) -> Calibrated:
+        """Take the best threshold within the bounds, calibrate and sort the scores."""
+        best = best_threshold(positive, score, metric, sample_weight=weight, bounds=bounds)
+        return cls(
+            best.threshold,
+            best.value,
+            kind.calibrate(score, positive, weight),
+            Reference.of(score, weight),
+        )

@@ -79,13 +79,25 @@ def folds_of_used(
     if not isinstance(cv, Integral) and not hasattr(cv, "split"):
         parts = [[np.asarray(part, dtype=np.intp) for part in pair] for pair in cv]
         if not parts:
-            raise ValueError("cv holds no folds: an iterator is used up by its first fit.")
+            raise ValueError(
+                "cv has no folds: an iterator is used up by its first fit. "
+                "Give a list or a splitter."
+            )
         named = np.concatenate([part for pair in parts for part in pair])
         if named.size and not -used.size <= named.min() <= named.max() < used.size:
-            raise ValueError(f"cv names rows that are not there: the table has {used.size}.")
+            raise ValueError(f"cv names rows beyond the {used.size} of the table.")
         number = np.cumsum(used) - 1
         cv = [tuple(number[part][used[part]] for part in pair) for pair in parts]
     return folds(X, y, cv, groups=groups, random_state=random_state)
+
+
+def check_positives_held_out(positive: Bools) -> None:
+    """Without a positive among the held-out rows no threshold is better than another."""
+    if not positive.any():
+        raise ValueError(
+            "None of the held-out rows is positive, so nothing can be tuned: give folds (cv) or an "
+            "eval_set with positives."
+        )
 
 
 def _usable(

@@ -8,7 +8,10 @@ import numpy as np
 
 from rarefind._core.types import ArrayLike, Bools, Floats, Label
 from rarefind.metrics import Cost, CountMetric, count_metric
-from rarefind.metrics.inputs import Rows, check_rows, cumulate
+from rarefind.metrics.inputs import RankedRows, check_rows, cumulate
+
+#: Bounds that leave every threshold.
+ANY_THRESHOLD = (-np.inf, np.inf)
 
 
 class BestThreshold(NamedTuple):
@@ -86,15 +89,18 @@ def best_threshold(
     return BestThreshold(threshold, *map(float, (values[j], tp[j], fp[j], fn[j], tn[j])))
 
 
-def metric_of_counts(metric: Any) -> CountMetric:
-    """What a threshold maximises; rows that are held out have no costs of their own."""
+def check_count_metric(metric: Any) -> CountMetric:
+    """The metric that an estimator's threshold maximises, which cannot have a cost for each row."""
     chosen = count_metric(metric)
     if isinstance(chosen, Cost) and chosen.per_row:
-        raise ValueError("Here a cost is one number; costs by row go to best_threshold.")
+        raise ValueError(
+            "The metric of an estimator has costs for each row: give one number for each cost, or "
+            "find the threshold with best_threshold."
+        )
     return chosen
 
 
-def only(threshold: float) -> tuple[float, float]:
+def bounds_at(threshold: float) -> tuple[float, float]:
     """Bounds that leave one threshold, to ask :func:`best_threshold` what it is worth."""
     return float(np.nextafter(threshold, -np.inf)), float(threshold)
 
@@ -121,15 +127,15 @@ def place_cut(scores: Floats, values: Floats, bounds: tuple[float, float]) -> tu
     return j, float(threshold if low[j] < threshold <= high[j] else high[j])
 
 
-def _counts_going_down(rows: Rows) -> tuple[Floats, Floats, Floats]:
+def _counts_going_down(rows: RankedRows) -> tuple[Floats, Floats, Floats]:
     """Distinct scores from the top, and (tp, fp) of alerting none, the first, the first two…"""
-    # Not the difference to all: a rounding error below 0 is no count.
+    # Not the difference to all: a rounding error below 0 is not a count.
     positive, negative = rows.positive * rows.weight, ~rows.positive * rows.weight
     scores, tp, fp = cumulate(rows.score, positive, negative)
     return scores, np.append(0.0, tp), np.append(0.0, fp)
 
 
-def _running_cost(cost: Cost, rows: Rows) -> Floats:
+def _running_cost(cost: Cost, rows: RankedRows) -> Floats:
     """Total cost at each cut: all rows left alone, plus what each alerted row changes."""
     n = rows.positive.size
     for name in ("c_fp", "c_fn", "c_tp", "c_tn"):

@@ -1,6 +1,6 @@
-"""ADWIN: the mean of a stream over a window that lets go of its rows from before a change.
+"""ADWIN: the mean of a stream over a window that drops its rows from before a change.
 
-Whenever some cut of the window into an older and a newer part finds means further apart than chance
+Whenever some cut of the window into an older and a newer part has means further apart than noise
 explains, the oldest rows are dropped, until no cut does. The window is an exponential histogram:
 buckets of 1, 2, 4, ... rows, at most 5 of each size, of which only sums are kept, and cuts are
 tried between buckets. The constants are those of River.
@@ -22,7 +22,7 @@ from rarefind._core.types import Floats, Ints
 
 LEVELS = 40  # room for 5·(2^40 − 1) rows; beyond them the oldest are dropped
 BUCKETS = 5
-CLOCK = 32  # rows from one look for a change to the next: River's grace of 10 is always over
+CLOCK = 32  # rows between two checks for a change: River's grace of 10 is always over
 LEAST = 5  # rows in either part of a cut
 
 # The places in Adwin.count.
@@ -33,7 +33,7 @@ _ROWS, _WIDTH = 0, 1
 class Adwin(NamedTuple):
     """The window of a stream. Level l has buckets of 2^l rows, the oldest first; the rest is 0.
 
-    The arrays are all there is: a copy of them goes on as they would.
+    The arrays are the whole state: a copy of them continues in the same way.
     """
 
     total: Floats  # (levels, buckets + 1), the sum of the values in a bucket

@@ -1,21 +1,22 @@
 """Published linear online boosting, on the nets of :mod:`rarefind.streams._nets`, a row at a time.
 
-Classes are ±1. The first three methods ask nets for votes, +1 where a net says 0 or more, which it
-learns by the logistic loss with the method's weight for the row. The last two ask nets for numbers,
-learned by the squared loss. A row's own weight multiplies all that it moves.
+Classes are ±1. In the first three methods nets vote, +1 where the output is 0 or more; they learn
+by the logistic loss, with the method's weight for the row. In the last two nets are regressors,
+which learn by the squared loss. A row's own weight multiplies all its gradients.
 
-- ``BBM``, online boost-by-majority: votes are equal. The row's weight for a net is the chance that
-  this very vote decides, if the later ones are right with chance ½ + edge, each on its own.
+- ``BBM``, online boost-by-majority: votes are equal. The row's weight for a net is the probability
+  that its vote decides, if each later vote is right with probability ½ + edge, independently.
 - ``ADABOOST_W``, AdaBoost.OL.W: votes have weights in [-2, 2], learned by gradient descent.
-- ``ADABOOST``, AdaBoost.OL: the same, but of the partial sums of votes the good ones are believed.
+- ``ADABOOST``, AdaBoost.OL: the same, but partial sums of votes are weighted by their mistakes.
 - ``GRADIENT``, online gradient boosting: a net learns minus the slope of the logistic loss at the
-  sum before it, and each sum is shrunk by a share sigma that is learned, too.
+  sum before it, and each sum is shrunk by a factor sigma, which is learned as well.
 - ``STREAM``, streaming gradient boosting: a net learns that slope and is subtracted.
 
-Where their paper leaves a choice, the first three do as Vowpal Wabbit (boosting.cc), which the
-thesis used: AdaBoost.OL weighs rows instead of drawing them. We differ from it in three things:
-weights of votes and mistakes of partial sums count a row by its weight, a sum of 0 votes for the
-positives, and BBM's weights are divided by their largest. Its draw of a partial sum is a mean here.
+Where the paper leaves a choice, the first three follow Vowpal Wabbit (boosting.cc), which the
+thesis used: AdaBoost.OL weights rows instead of sampling them. Four things differ: the weights of
+votes and the mistakes of partial sums take a row's weight into account, a sum of 0 is a positive
+vote, BBM's weights are divided by their maximum, and the score of AdaBoost.OL is the mean over the
+partial sums, of which Vowpal Wabbit samples one.
 
 References
 ----------
@@ -35,7 +36,7 @@ import numpy as np
 from rarefind._core.kernels import kernel
 from rarefind._core.saved import saved
 from rarefind._core.types import Floats
-from rarefind.streams._nets import HARDEST_PULL, Nets, Pace, teach
+from rarefind.streams._nets import LARGEST_GRADIENT, Nets, StepSize, backward
 
 BBM, ADABOOST, ADABOOST_W, GRADIENT, STREAM = range(1, 6)
 
@@ -44,7 +45,7 @@ _HEAVIEST_VOTE = 2.0
 
 @saved("stream-votes")
 class Votes(NamedTuple):
-    """What a method knows beside its nets."""
+    """What a method learns besides its nets."""
 
     weight: Floats  # (T,), alpha of a vote, or sigma of GRADIENT
     expert: Floats  # (T,), log-weight of the sum of votes up to here: minus its weighted mistakes
@@ -57,21 +58,21 @@ class Votes(NamedTuple):
 
 
 @kernel
-def linear_score(method: int, said: Floats, votes: Votes, shrink: float) -> float:
-    """How positive a row is, from what the nets say of it, of shape (T, 1).
+def linear_score(method: int, output: Floats, votes: Votes, shrink: float) -> float:
+    """The score of a row from the outputs of the nets, of shape (T, 1).
 
-    The sum of the votes, or of the numbers. AdaBoost.OL draws a partial sum by its expert weight;
-    its score is the mean of that draw. The chance that the drawn sum is positive would soon be
-    0 or 1, which ranks nothing.
+    The sum of the votes or of the outputs. AdaBoost.OL samples a partial sum by its expert weight;
+    its score here is the mean over that sample. The probability that the sampled sum is positive
+    would soon be 0 or 1 for every row, which is useless for ranking.
     """
     if method == ADABOOST:
-        return _mean_partial_sum(said, votes)
+        return _mean_partial_sum(output, votes)
     total = 0.0
-    for t in range(said.shape[0]):
+    for t in range(output.shape[0]):
         if method < GRADIENT:
-            total += votes.weight[t] * _vote(said[t, 0])
+            total += votes.weight[t] * _vote(output[t, 0])
         else:
-            total = _grow(method, total, said[t, 0], votes.weight[t], shrink, said.shape[0])
+            total = _add_net(method, total, output[t, 0], votes.weight[t], shrink, output.shape[0])
     return total
 
 
@@ -82,88 +83,88 @@ def linear_learn(
     is_positive: bool,
     weight: float,
     hidden: Floats,
-    said: Floats,
+    output: Floats,
     nets: Nets,
     votes: Votes,
     edge: float,
     shrink: float,
-    pace: Pace,
+    step_size: StepSize,
 ) -> None:
-    """Learn a row that the nets, as they are, have listened to. ``edge`` is in (0, ½).
+    """Learn a row; ``hidden`` and ``output`` are of the nets as they are. ``edge`` is in (0, ½).
 
-    A row of weight 0 is not learned, and no net learns a row at which nothing pulls it.
+    A row of weight 0 is not learned, and a net with gradient 0 does not change.
     """
     if weight == 0:
         return
     inner, outer, inner_sum, outer_sum = nets
     votes.seen[0] += 1
     y = 1.0 if is_positive else -1.0
-    pull = np.empty(1)
+    gradient = np.empty(1)
     total = 0.0
-    for t in range(said.shape[0]):
+    for t in range(output.shape[0]):
         if method < GRADIENT:
-            force, total = _by_vote(method, t, total, said[t, 0], y, weight, votes, edge)
+            own, total = _learn_vote(method, t, total, output[t, 0], y, weight, votes, edge)
         else:
-            force, total = _by_slope(method, t, total, said[t, 0], y, weight, votes, shrink)
-        if force != 0:
-            pull[0] = _within(force, HARDEST_PULL)
-            teach(t, x, hidden, pull, inner, outer, inner_sum, outer_sum, pace)
+            own, total = _learn_slope(method, t, total, output[t, 0], y, weight, votes, shrink)
+        if own != 0:
+            gradient[0] = _clip(own, LARGEST_GRADIENT)
+            backward(t, x, hidden, gradient, inner, outer, inner_sum, outer_sum, step_size)
 
 
 @kernel
-def _by_vote(
+def _learn_vote(
     method: int,
     t: int,
     total: float,
-    said: float,
+    output: float,
     y: float,
     weight: float,
     votes: Votes,
     edge: float,
 ) -> tuple[float, float]:
-    """What pulls a net that votes, and the sum with its vote."""
+    """The gradient of a net that votes, and the sum with its vote."""
     n = votes.weight.size
-    share = _decides(y * total, t, n, edge) if method == BBM else _miss(y * total)
-    total += votes.weight[t] * _vote(said)
+    share = _decision_weight(y * total, t, n, edge) if method == BBM else _negative_slope(y * total)
+    total += votes.weight[t] * _vote(output)
     if method != BBM:
-        pull = _within(weight * _miss(y * total), HARDEST_PULL) * y * _vote(said)
-        alpha = votes.weight[t] + 4 / np.sqrt(votes.seen[0]) * pull
-        votes.weight[t] = _within(alpha, _HEAVIEST_VOTE)
+        gradient = _clip(weight * _negative_slope(y * total), LARGEST_GRADIENT) * y * _vote(output)
+        alpha = votes.weight[t] + 4 / np.sqrt(votes.seen[0]) * gradient
+        votes.weight[t] = _clip(alpha, _HEAVIEST_VOTE)
     if method == ADABOOST and _vote(total) != y:
         votes.expert[t] -= weight
-    return weight * share * y * _miss(y * said), total
+    return weight * share * y * _negative_slope(y * output), total
 
 
 @kernel
-def _by_slope(
+def _learn_slope(
     method: int,
     t: int,
     total: float,
-    said: float,
+    output: float,
     y: float,
     weight: float,
     votes: Votes,
     shrink: float,
 ) -> tuple[float, float]:
-    """What pulls a net that says a slope, and the sum with what it says."""
+    """The gradient of a net that predicts a slope, and the sum with its output."""
     n = votes.weight.size
-    slope = -y * _miss(y * total)
-    grown = _grow(method, total, said, votes.weight[t], shrink, n)
+    slope = -y * _negative_slope(y * total)
+    grown = _add_net(method, total, output, votes.weight[t], shrink, n)
     if method == STREAM:
-        return weight * (slope - said), grown
+        return weight * (slope - output), grown
     rate = 1 / (_bound(shrink, n) * np.sqrt(votes.seen[0]))
-    sigma = votes.weight[t] + rate * _within(weight * slope, HARDEST_PULL) * total
+    sigma = votes.weight[t] + rate * _clip(weight * slope, LARGEST_GRADIENT) * total
     votes.weight[t] = min(max(sigma, 0.0), 1.0)
-    return weight * (-slope - said), grown
+    return weight * (-slope - output), grown
 
 
 @kernel
-def _decides(margin: float, t: int, n: int, edge: float) -> float:
-    """BBM's weight of a row for net ``t`` of ``n``, over the largest that any row could have here.
+def _decision_weight(margin: float, t: int, n: int, edge: float) -> float:
+    """BBM's weight of a row for net ``t`` of ``n``, over the largest weight a row can have there.
 
-    With m nets to come, the weight is the chance that Binomial(m, ½ + edge) is k, where k more
-    right votes leave the majority to this one. The largest weight is that at the mode, or, as the
-    margin is -t or more, at k = n/2 if that is smaller. The paper draws rows by this ratio.
+    With m nets left, the weight is the probability that Binomial(m, ½ + edge) is k, where with k
+    more right votes this one decides the majority. The largest weight is at the mode, or, as the
+    margin is -t or more, at k = n/2 if that is smaller. The paper samples rows by this ratio.
     """
     m = n - t - 1
     k = int((n - t - margin) // 2)
@@ -175,11 +176,11 @@ def _decides(margin: float, t: int, n: int, edge: float) -> float:
 
 
 @kernel
-def _mean_partial_sum(said: Floats, votes: Votes) -> float:
+def _mean_partial_sum(output: Floats, votes: Votes) -> float:
     best = votes.expert.max()
     total = mean = weights = 0.0
-    for t in range(said.shape[0]):
-        total += votes.weight[t] * _vote(said[t, 0])
+    for t in range(output.shape[0]):
+        total += votes.weight[t] * _vote(output[t, 0])
         expert = np.exp(votes.expert[t] - best)
         mean += expert * total
         weights += expert
@@ -187,11 +188,13 @@ def _mean_partial_sum(said: Floats, votes: Votes) -> float:
 
 
 @kernel
-def _grow(method: int, total: float, said: float, sigma: float, shrink: float, n: int) -> float:
-    """The sum with one net more. That of GRADIENT is kept within its bound."""
+def _add_net(
+    method: int, total: float, output: float, sigma: float, shrink: float, n: int
+) -> float:
+    """The sum with one more net. That of GRADIENT is clipped at its bound."""
     if method == STREAM:
-        return total - shrink * said
-    return _within((1 - sigma * shrink) * total + shrink * said, _bound(shrink, n))
+        return total - shrink * output
+    return _clip((1 - sigma * shrink) * total + shrink * output, _bound(shrink, n))
 
 
 @kernel
@@ -201,16 +204,16 @@ def _bound(shrink: float, n: int) -> float:
 
 
 @kernel
-def _vote(said: float) -> float:
-    return 1.0 if said >= 0 else -1.0
+def _vote(output: float) -> float:
+    return 1.0 if output >= 0 else -1.0
 
 
 @kernel
-def _miss(margin: float) -> float:
-    """Minus the slope of the logistic loss: 1 for a row far on the wrong side, 0 on the right."""
+def _negative_slope(margin: float) -> float:
+    """Minus the slope of the logistic loss: near 1 where the margin is far below 0, else near 0."""
     return float(1 / (1 + np.exp(margin)))
 
 
 @kernel
-def _within(value: float, most: float) -> float:
+def _clip(value: float, most: float) -> float:
     return min(max(value, -most), most)

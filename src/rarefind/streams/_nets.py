@@ -1,11 +1,11 @@
-"""Weak learners of flows: small nets side by side, each of which learns a row at a time.
+"""Weak learners of streams: small neural nets side by side, which learn a row at a time.
 
-A net has one hidden layer of tanh units and says one number, or one a class. All nets see the same
-row, so they are kept as one array a layer. The last weight of a unit is its offset: a row ends in a
-constant 1.
+A net has one hidden layer of tanh units and one output, or one for each class. All nets see the
+same row, so each layer of all nets is one array. The last weight of a unit is its bias: a row ends
+in a constant 1.
 
-Kernels are given bare arrays where they are called often: reading an array off a tuple costs more
-than the work on a short one.
+Kernels that are called often take plain arrays: reading an array from a tuple costs more than the
+work on a short one.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from rarefind._core.kernels import reordering_kernel
 from rarefind._core.saved import saved
 from rarefind._core.types import Floats
 
-# One row pulls no harder than this, so that weights stay numbers. It must be far above what rows
-# do: if rare rows were held back and the many others not, these would drag the weights along.
-HARDEST_PULL = 1e4
+# Gradients of one row are clipped here, so that weights stay finite. The bound must be far above
+# usual gradients: if those of rare rows were clipped and the others not, the many would prevail.
+LARGEST_GRADIENT = 1e4
 _TINY = 1e-8
 
 
 @saved("stream-nets")
 class Nets(NamedTuple):
-    """The weights of T nets, and beside each the sum of its squared pulls."""
+    """The weights of T nets, and for each the sum of its squared gradients."""
 
     inner: Floats  # (T, hidden, d + 1)
     outer: Floats  # (T, outputs, hidden + 1)
@@ -37,24 +37,24 @@ class Nets(NamedTuple):
     def draw(
         cls, rng: np.random.Generator, n: int, hidden: int, n_features: int, n_outputs: int
     ) -> Nets:
-        """Nets that have learned nothing: all different, each unit with an input of size 1."""
+        """Untrained nets, all different; the input of each unit has variance 1."""
         inner = rng.normal(size=(n, hidden, n_features + 1)) / np.sqrt(n_features + 1)
         outer = rng.normal(size=(n, n_outputs, hidden + 1)) / np.sqrt(hidden)
         outer[:, :, -1] = 0.0
         return cls(inner, outer, np.zeros_like(inner), np.zeros_like(outer))
 
 
-class Pace(NamedTuple):
-    """How far a step goes: the rate itself, or over the root of the squared pulls so far."""
+class StepSize(NamedTuple):
+    """The rate of a step; if adaptive, over the root of the sum of squared gradients (AdaGrad)."""
 
     rate: float
     adaptive: bool
-    keep: float  # what is kept of the sum of squares at each step
+    keep: float  # the share of the sum of squares that is kept at each step
 
 
 @reordering_kernel
-def listen(x: Floats, inner: Floats, outer: Floats, hidden: Floats, said: Floats) -> None:
-    """What each net makes of a row: ``hidden`` of shape (T, units), ``said`` of (T, outputs)."""
+def forward(x: Floats, inner: Floats, outer: Floats, hidden: Floats, output: Floats) -> None:
+    """Compute for a row ``hidden``, of shape (T, units), and ``output``, of (T, outputs)."""
     units = inner.shape[1]
     for t in range(inner.shape[0]):
         for k in range(units):
@@ -66,50 +66,52 @@ def listen(x: Floats, inner: Floats, outer: Floats, hidden: Floats, said: Floats
             total = outer[t, j, units]
             for k in range(units):
                 total += outer[t, j, k] * hidden[t, k]
-            said[t, j] = total
+            output[t, j] = total
 
 
 @reordering_kernel
-def teach(
+def backward(
     t: int,
     x: Floats,
     hidden: Floats,
-    pull: Floats,
+    gradient: Floats,
     inner: Floats,
     outer: Floats,
     inner_sum: Floats,
     outer_sum: Floats,
-    pace: Pace,
+    step_size: StepSize,
 ) -> None:
-    """Move what net ``t`` says of the row along ``pull``, which is minus a slope an output."""
+    """Take a step of net ``t``; ``gradient`` is that of minus the loss, by each output."""
     units, outputs = inner.shape[1], outer.shape[1]
     for k in range(units):
         back = 0.0
         for j in range(outputs):
-            back += pull[j] * outer[t, j, k]
+            back += gradient[j] * outer[t, j, k]
         back *= 1 - hidden[t, k] ** 2
         weights, sums = inner[t, k], inner_sum[t, k]
-        if pace.adaptive:
+        if step_size.adaptive:
             for c in range(x.size):
                 g = back * x[c]
-                sums[c] = pace.keep * sums[c] + g * g
-                weights[c] += pace.rate * g / np.sqrt(sums[c] + _TINY)
+                sums[c] = step_size.keep * sums[c] + g * g
+                weights[c] += step_size.rate * g / np.sqrt(sums[c] + _TINY)
         else:
-            far = pace.rate * back
+            step = step_size.rate * back
             for c in range(x.size):
-                weights[c] += far * x[c]
+                weights[c] += step * x[c]
     for j in range(outputs):
         for k in range(units + 1):
-            g = pull[j] if k == units else pull[j] * hidden[t, k]
-            move(outer[t, j], outer_sum[t, j], k, g, pace)
+            g = gradient[j] if k == units else gradient[j] * hidden[t, k]
+            step_weight(outer[t, j], outer_sum[t, j], k, g, step_size)
 
 
 @reordering_kernel
-def move(weights: Floats, sums: Floats, k: int, pull: float, pace: Pace) -> None:
-    """Move one weight; no row pulls harder than that, so no weight runs away."""
-    pull = min(max(pull, -HARDEST_PULL), HARDEST_PULL)
-    if pace.adaptive:
-        sums[k] = pace.keep * sums[k] + pull * pull
-        weights[k] += pace.rate * pull / np.sqrt(sums[k] + _TINY)
+def step_weight(
+    weights: Floats, sums: Floats, k: int, gradient: float, step_size: StepSize
+) -> None:
+    """Take a step of one weight, along its clipped gradient."""
+    gradient = min(max(gradient, -LARGEST_GRADIENT), LARGEST_GRADIENT)
+    if step_size.adaptive:
+        sums[k] = step_size.keep * sums[k] + gradient * gradient
+        weights[k] += step_size.rate * gradient / np.sqrt(sums[k] + _TINY)
     else:
-        weights[k] += pace.rate * pull
+        weights[k] += step_size.rate * gradient

@@ -1,4 +1,4 @@
-"""Online non-linear boosting: nets joined in several latent spaces, for flows that never stop."""
+"""Online non-linear boosting: nets combined in several latent spaces, for endless streams."""
 
 from __future__ import annotations
 
@@ -9,29 +9,30 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from rarefind._core.saved import saved
+from rarefind._core.saved import rename_fields, saved
 from rarefind._core.types import Floats, Label
-from rarefind.streams._nets import Pace
-from rarefind.streams._online import KEEP, OnlineClassifier
+from rarefind.streams._loop import SPACES
+from rarefind.streams._nets import StepSize
+from rarefind.streams._online import ATTRIBUTES_OF_1, OnlineClassifier
+from rarefind.streams._parameters import KEEP
 from rarefind.streams._spaces import LOSS, RESIDUAL, SLOPE
-from rarefind.streams._stream import SPACES
 
-_AIMS = {"loss": LOSS, "residual": RESIDUAL, "slope": SLOPE}
+_TARGETS = {"loss": LOSS, "residual": RESIDUAL, "slope": SLOPE}
 
 
-@saved("onlb")
+@saved("onlb", 2, upgrade=rename_fields(ATTRIBUTES_OF_1))
 class ONLBClassifier(OnlineClassifier):
-    """Online non-linear boosting: a flow is learned a row at a time, also with late labels.
+    """Online non-linear boosting: learns a stream a row at a time, also with late labels.
 
-    T small nets learn side by side, each what the nets before it leave over. P representations join
+    T small nets learn side by side, each to correct the nets before it. P representations combine
     them, each in its own way: ``F = F₀ + Σ_p a_p·relu(Σ_t A_tp·h_t)``, where F₀ is the log-odds of
-    the rows so far. All weights take one step for each row. Memory does not grow with the flow.
+    the rows so far. All weights take one step for each row. Memory does not grow with the stream.
 
-    :meth:`partial_fit` goes on with rows whose labels are known. Where labels come late,
-    :meth:`observe` scores rows as they come and :meth:`learn_delayed` learns them when their labels
-    come. Each row is judged by the score it had before it was learned; these scores set the
-    threshold and the probabilities, tell how the flow goes (``progress_``) and whether the list has
-    become worse (``alarms_``).
+    :meth:`partial_fit` learns rows whose labels are known. Where labels come late, :meth:`observe`
+    scores rows as they come and :meth:`learn_delayed` learns them when their labels come. Each row
+    is validated by the score it had before it was learned; these scores set the threshold and the
+    probabilities, and say how the stream goes (``progress_``) and whether the list has become worse
+    (``alarms_``).
 
     Parameters
     ----------
@@ -42,51 +43,52 @@ class ONLBClassifier(OnlineClassifier):
     hidden : int, default=2
         Hidden units of a net.
     learning_rate : float, default=0.1
-        How far a net goes in one step.
+        The step size of the nets.
     mixing_rate : float, default=0.01
-        How far the weights a and A go in one step.
+        The step size of the weights a and A.
     steps : {"adaptive", "constant"}, default="adaptive"
-        Whether a step is the rate times the slope over the root of the sum of its squares so far,
-        weight by weight (AdaGrad), or the rate times the slope, as in the thesis.
+        Whether a step is the rate times the gradient over the root of the sum of its squares so
+        far, for each weight (AdaGrad), or the rate times the gradient, as in the thesis.
     target : {"loss", "residual", "slope"}, default="loss"
-        What a net learns: to lower the loss of the model up to and with it; or, by least squares,
-        the residual of the nets before it, as in the thesis, or this times w, what a unit of the
-        net adds to the score.
+        What a net learns: to lower the loss of the model up to and including it; or, by least
+        squares, the residual of the nets before it, as in the thesis, or this times the derivative
+        of the score by the net's output.
     jitter : float, default=0.3
         Standard deviation of the noise in the weights A at the start, which are ±1 without it.
     standardize : bool, default=True
-        Whether columns are brought to mean 0 and variance 1, both of which follow the flow. Without
-        it, bring them to such a scale yourself.
+        Whether columns are scaled to mean 0 and variance 1, both of which follow the stream.
+        Without it, scale them yourself.
     class_weight : {"balanced"}, dict or None, default=None
-        Weights of the classes: by label, or what gives them equal weight so far.
+        Weights of the classes: by label, or such that all classes have the same weight so far.
     positive_memory : int, default=1000
         The number of latest positives that are kept, to be learned again while less than a tenth
-        of the rows is positive. Of two classes only; 0 keeps none.
+        of the rows are positive. With two classes only; 0 keeps none.
     replay : float, default=0.03
-        The chance that after a negative one of these is learned again; older ones more seldom.
+        The probability that after a negative one of these is learned again; older ones less often.
     half_life : float, default=20000
-        In so many rows the scores of rows fade by half in what is derived from them.
+        In so many rows the weight of a score in progressive validation halves.
     on_drift : {"record", "relearn", "restart"}, default="record"
-        What an alarm does: nothing more than be recorded; make adaptive steps long again; or start
-        the nets and their weights anew, while means, remembered positives and scores stay.
+        What an alarm does: it is only recorded; it makes adaptive steps long again; or it starts
+        the nets and their weights again, while means, remembered positives and scores stay.
     delta : float, default=0.002
-        Risk of a false alarm, of ADWIN [2]_, which looks at each 32nd positive.
+        Risk of a false alarm in ADWIN [2]_, which checks for drift at each 32nd positive.
     max_waiting : int, default=100000
-        Most rows that wait for labels; beyond them the oldest go.
+        The largest number of rows that wait for labels; beyond it the oldest are dropped.
     overflow : {"forget", "negative"}, default="forget"
-        Whether these are forgotten, or learned as negatives: no news is good news.
+        Whether dropped rows are forgotten or learned as negatives: no news is good news.
     epochs : int or "auto", default="auto"
-        How often :meth:`fit` goes over a table: ``"auto"`` is until 20,000 rows were learned, and
+        How often :meth:`fit` goes over a table: with ``"auto"`` until 20,000 rows were learned, and
         once over a larger one, in order.
     cv : int, splitter or iterable, default=5
-        Folds that judge the rows of a table that :meth:`fit` goes over more than once.
+        Folds that validate the rows of a table that :meth:`fit` goes over more than once.
     threshold : float, "auto" or None, default="auto"
-        What priority makes an alert. ``"auto"`` maximises ``metric`` on the scores of rows before
-        they were learned, set anew with each tenth more rows and at least each 5,000; None is 0.
+        The priority from which a row is an alert. ``"auto"`` maximises ``metric`` on the scores of
+        rows before they were learned, again after each tenth more rows and at least each 5,000;
+        None is 0.
     metric : str or callable, default="f1"
         What the threshold maximises; see :func:`rarefind.selection.best_threshold`.
     pos_label : label, default=None
-        The positive label. By default the rarer one in :meth:`fit`, and the second one in a flow.
+        The positive label. By default the rarer one in :meth:`fit`, and the second one in a stream.
     random_state : int, RandomState or None, default=None
         Draws the first weights.
     n_jobs : int or None, default=None
@@ -100,24 +102,25 @@ class ONLBClassifier(OnlineClassifier):
         Progressive validation: average precision of the scores, and precision, recall, alerts and
         error of the decisions, as they were when the rows came.
     alarms_ : ndarray
-        The number of rows learned at each of the latest 100 alarms.
+        The number of rows learned at each of the latest 100 drift alarms.
     n_waiting_, n_forgotten_ : int
-        Rows that wait for their labels, and rows that were waiting too long.
+        Rows that wait for their labels, and rows that were dropped before theirs came.
     threshold_, value_ : float
-        The threshold, and what it is worth on the scores that it was chosen on.
+        The threshold, and ``metric`` at it on the scores that it was chosen on.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     Notes
     -----
-    What is watched for drift are the terms of average precision: for each positive, the precision
-    of the list of rows so far down to it. An alarm says that they have fallen. With more than two
-    classes it is the error that has risen.
+    Drift is detected in the terms of average precision: for each positive, the precision of the
+    list of rows so far down to it. An alarm means that they have fallen or, with more than two
+    classes, that the error has risen.
 
-    Missing values stand at the mean of their column. :meth:`explain` tells for each column how far
-    the score falls with the column at its mean.
+    Missing values are replaced by the mean of their column. :meth:`explain` shows for each column
+    how far the score falls with the column at its mean.
 
-    With more than two classes a net says one number a class, and each class has P representations.
+    With more than two classes a net has an output for each class, and each class has P
+    representations.
 
     References
     ----------
@@ -145,7 +148,7 @@ class ONLBClassifier(OnlineClassifier):
         **OnlineClassifier._shared_constraints,
         "n_representations": [Interval(Integral, 2, 10_000, closed="both")],
         "mixing_rate": [Interval(Real, 0, 1e6, closed="both")],
-        "target": [StrOptions(set(_AIMS))],
+        "target": [StrOptions(set(_TARGETS))],
         "jitter": [Interval(Real, 0, 1e3, closed="both")],
     }
 
@@ -209,16 +212,16 @@ class ONLBClassifier(OnlineClassifier):
         """Correlations of the representations' weights over the nets, (P, P) or for all classes."""
         check_is_fitted(self)
         if self.n_estimators < 2:
-            raise AttributeError("Weights of one net have no correlation.")
-        drawn = self._state.spaces.drawn
-        return np.corrcoef(drawn.reshape(len(drawn), -1), rowvar=False)
+            raise AttributeError("The weights of a single net have no correlation.")
+        net_weights = self._state.spaces.net_weights
+        return np.corrcoef(net_weights.reshape(len(net_weights), -1), rowvar=False)
 
     @property
     def representation_importance_(self) -> Floats:
-        """What each representation added to the score of a row at its turn, without the sign."""
+        """The mean absolute contribution of each representation to the scores of rows."""
         check_is_fitted(self)
-        watch = self._state.watch
-        return watch.shown.ravel() / (watch.gain[1] or 1.0)
+        validation = self._state.validation
+        return validation.contributions.ravel() / (validation.weights[1] or 1.0)
 
     def _method(self) -> int:
         return SPACES
@@ -228,6 +231,6 @@ class ONLBClassifier(OnlineClassifier):
 
     def _own_settings(self) -> dict[str, Any]:
         return {
-            "mixing": Pace(float(self.mixing_rate), self.steps == "adaptive", KEEP),
-            "aim": _AIMS[self.target],
+            "mixing": StepSize(float(self.mixing_rate), self.steps == "adaptive", KEEP),
+            "target": _TARGETS[self.target],
         }

@@ -1,4 +1,4 @@
-"""Online boosting as others do it: nets summed up, by votes or by gradients."""
+"""Published linear online boosting: sums of nets, by votes or by gradients."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from rarefind._core.saved import saved
+from rarefind._core.saved import rename_fields, saved
 from rarefind._core.types import Label
 from rarefind.streams._linear import ADABOOST, ADABOOST_W, BBM, GRADIENT, STREAM
-from rarefind.streams._online import OnlineClassifier
+from rarefind.streams._online import ATTRIBUTES_OF_1, OnlineClassifier
 
 _METHODS = {
     "bbm": BBM,
@@ -21,9 +21,9 @@ _METHODS = {
 }
 
 
-@saved("online-boosting")
+@saved("online-boosting", 2, upgrade=rename_fields(ATTRIBUTES_OF_1))
 class OnlineBoostingClassifier(OnlineClassifier):
-    """Linear online boosting of the same nets, to compare :class:`ONLBClassifier` with.
+    """Linear online boosting of the same nets, as a baseline for :class:`ONLBClassifier`.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class OnlineBoostingClassifier(OnlineClassifier):
         online.BBM, AdaBoost.OL and AdaBoost.OL.W [1]_, online gradient boosting [2]_, or gradient
         boosting on streams [3]_.
     edge : float, default=0.1
-        How much better than chance nets are taken to be, for online.BBM.
+        How much more often than half the nets are assumed to be right, for online.BBM.
     shrinkage : float, default=0.5
         What each net is multiplied by in gradient boosting.
     n_estimators, hidden, learning_rate, steps, standardize, class_weight, positive_memory, replay
@@ -46,7 +46,7 @@ class OnlineBoostingClassifier(OnlineClassifier):
     progress_, alarms_, n_waiting_, n_forgotten_, threshold_, value_
         As in :class:`ONLBClassifier`.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     References
     ----------

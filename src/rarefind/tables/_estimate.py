@@ -1,36 +1,39 @@
-"""What a budget buys, by rows that were scored by models that had not seen them."""
+"""What a budget of checks finds, by rows that were scored by models that had not seen them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from scipy.stats import rankdata
 
-from rarefind._core.budget import PERIODS, budget_share
+from rarefind._core.budget import budget_share
 from rarefind._core.saved import saved
 from rarefind._core.types import Bools, Floats, Ints
+from rarefind.data.clock import PERIODS, Times
 from rarefind.metrics import Interval
 from rarefind.metrics import budget as checks_bought
+from rarefind.tables.lists import Budget, list_order, top_rows
 
 _LEVEL = 0.95
 # Rows that are drawn again in all resamples together; more resamples would be waited for.
 _ROWS_DRAWN, _FEWEST_RESAMPLES, _MOST_RESAMPLES = 40_000_000, 200, 1000
 
 
-class Bought(NamedTuple):
+class ListValue(NamedTuple):
     """What checking the top of the list finds."""
 
     #: Checks in all: of a file of ``rows`` rows, or in all periods of the held-out time.
     checks: float
     #: Rows that they are chosen from.
     rows: float
+    #: Listed rows that are positive. With one row an owner, its other rows are not counted.
     hits: Interval
     #: Share of all positives that are found.
     share_found: Interval
-    #: What the positives found are worth; None where rows have no amount.
+    #: Amount of the positives found; None where rows have no amount.
     amount: Interval | None
     #: Hits of as many checks at random.
     random_hits: float
@@ -39,20 +42,32 @@ class Bought(NamedTuple):
     #: Hits more than that list has.
     plain_ahead: Interval
 
+    def as_dict(self) -> dict[str, Any]:
+        """All of it for JSON."""
+        return {
+            name: value._asdict() if isinstance(value, Interval) else value
+            for name, value in self._asdict().items()
+        }
 
-@saved("budget-estimate")
+
+def _with_local_time(version: int, state: dict[str, Any]) -> dict[str, Any]:
+    """Version 1 had times in UTC only, by which it told the periods, and one row an owner never."""
+    return {**state, "local_time": state["time"]}
+
+
+@saved("budget-estimate", 2, upgrade=_with_local_time)
 @dataclass(frozen=True)
-class Evidence:
-    """Held-out rows, each scored by a model that had not seen it.
+class BudgetEstimate:
+    """Held-out rows, each scored by a model that had not seen it, and what a list of them finds.
 
     Priorities are those of several models where there are several folds: compare them within a
-    fold only.
+    fold only. See :func:`rarefind.tables.estimate_budget`.
     """
 
     #: How rows were held out, as a sentence.
     how: str
-    #: Budget that was asked for, and the period it is spent in.
-    budget: int | float | str
+    #: Budget that was asked for, and the period or the column of the groups it is spent in.
+    budget: Budget
     per: str | None
     #: Rows of the table that the held-out ones stand for.
     rows: int
@@ -63,13 +78,28 @@ class Evidence:
     #: Scores by a plain XGBoost that learned from the same rows.
     plain: Floats
     amount: Floats | None = None
-    #: Nanoseconds since 1970.
+    #: Nanoseconds since 1970: in UTC, and as the clock on the spot showed it.
     time: Ints | None = None
+    local_time: Ints | None = None
     #: Numbers of the entities that rows belong to.
     entity: Ints | None = None
+    #: Where ``per`` is a column: the number of the group of each row, and the rows that each group
+    #: has in the whole table.
+    group: Ints | None = None
+    group_rows: Ints | None = None
+    #: The column of which each value is listed once, and the numbers of these owners.
+    one_per: str | None = None
+    owner: Ints | None = None
 
-    def bought(self, budget: int | float | str | None = None) -> Bought:
-        """What a budget buys, with 95 % intervals by drawing rows, or entities, again.
+    @property
+    def times(self) -> Times | None:
+        """When the rows were."""
+        if self.time is None:
+            return None
+        return Times(self.time, self.time if self.local_time is None else self.local_time)
+
+    def list_value(self, budget: Budget | None = None) -> ListValue:
+        """What a budget finds, with 95 % intervals by drawing rows, entities or owners again.
 
         Parameters
         ----------
@@ -79,14 +109,12 @@ class Evidence:
 
         Returns
         -------
-        Bought
+        ListValue
         """
-        lists = self.lists()
-        sizes = np.bincount(lists)
-        scale = 1.0 if self._is_in_time() else self.rows / lists.size
-        checks = self.checks(budget)
-        ours = _Ordered.by(self.priority, lists, self.positive, self.amount)
-        plain = _Ordered.by(self.plain, lists, self.positive, self.amount)
+        lists, checks = self.lists(), self.checks(budget)
+        scale = 1.0 if self.time is not None else self.rows / lists.size
+        ours = _Walk.by(self.priority, lists, self)
+        plain = _Walk.by(self.plain, lists, self)
         ones = np.ones(lists.size)
         hits, money = ours.found(ones, checks)
         plain_hits, _ = plain.found(ones, checks)
@@ -96,16 +124,15 @@ class Evidence:
                 for c in self._draws()
             ]
         )
-        positives = np.bincount(lists, weights=self.positive)
         with np.errstate(invalid="ignore", divide="ignore"):
             shares = drawn[:, 0] / drawn[:, 3]
-        return Bought(
+        return ListValue(
             checks=float(checks.sum() * scale),
             rows=float(lists.size * scale),
             hits=_interval(hits, drawn[:, 0], scale),
             share_found=_interval(hits / max(1, self.positive.sum()), shares[drawn[:, 3] > 0]),
             amount=None if self.amount is None else _interval(money, drawn[:, 1], scale),
-            random_hits=float((checks * positives / np.maximum(sizes, 1)).sum() * scale),
+            random_hits=float((checks * self._random_precision(lists)).sum() * scale),
             plain_hits=float(plain_hits * scale),
             plain_ahead=_interval(hits - plain_hits, drawn[:, 0] - drawn[:, 2], scale),
         )
@@ -121,40 +148,67 @@ class Evidence:
             place[rows] = -(rankdata(-score[rows]) - 0.5) / rows.sum()
         return place
 
-    def _is_in_time(self) -> bool:
-        """Whether the rows are those of a period, and not a sample of all."""
-        return self.time is not None
-
     def lists(self) -> Ints:
-        """Number of the list that each row competes in: that of its fold, or of its period."""
-        if self.time is None or self.per is None:
-            return np.unique(self.fold, return_inverse=True)[1]
-        periods = pd.DatetimeIndex(self.time).to_period(PERIODS[self.per])
-        return np.asarray(pd.factorize(periods, sort=True)[0])
+        """Number of the list that each row competes for: that of its fold, period or group."""
+        group = self.group
+        if self.per in PERIODS and self.times is not None:
+            group = self.times.periods(str(self.per))
+        lists = _numbered(self.fold)
+        if group is None:
+            return lists
+        group = _numbered(group)
+        return _numbered(lists * (group.max() + 1) + group)
 
-    def checks(self, budget: int | float | str | None = None) -> Floats:
-        """Checks of each list; of a fold as its share of the whole table."""
+    def checks(self, budget: Budget | None = None) -> Floats:
+        """Checks of each list; of a fold as its share of the whole table or group."""
         budget = self.budget if budget is None else budget
-        sizes = np.bincount(self.lists())
-        if self._is_in_time() or budget_share(budget) is not None:
-            return np.array([checks_bought(budget, size) for size in sizes], dtype=float)
-        return checks_bought(budget, self.rows) * sizes / self.rows
+        lists = self.lists()
+        sizes = np.bincount(lists)
+        grouped = self.group is not None and self.group_rows is not None
+        if self.time is not None or (budget_share(budget) is not None and not grouped):
+            checks = np.array([checks_bought(budget, size) for size in sizes], dtype=float)
+        else:
+            whole = np.full(sizes.size, self.rows)
+            if self.group is not None and self.group_rows is not None:
+                whole[lists] = self.group_rows[self.group]
+            checks = np.array([checks_bought(budget, n) for n in whole]) * sizes / whole
+        if self.owner is None:
+            return checks
+        return np.minimum(checks, np.bincount(lists[list_order(self.priority, lists, self.owner)]))
 
-    def _draws(self) -> Any:
-        """How often each row is drawn in each resample."""
+    def listed(self, budget: Budget | None = None) -> Bools:
+        """The held-out rows that the budget would have checked, in whole checks."""
+        lists, checks = self.lists(), np.round(self.checks(budget))
+        chosen = np.zeros(lists.size, dtype=bool)
+        chosen[top_rows(self.priority, lists, lambda number: checks[number], self.owner)] = True
+        return chosen
+
+    def _random_precision(self, lists: Ints) -> Floats:
+        """Share of hits in each list, checked at random: of rows, or of one row an owner."""
+        weight = np.ones(lists.size)
+        if self.owner is not None:
+            own = _numbered(lists * (self.owner.max() + 1) + self.owner)
+            weight = 1 / np.bincount(own)[own]
+        return np.bincount(lists, weights=weight * self.positive) / np.bincount(
+            lists, weights=weight
+        )
+
+    def _draws(self) -> Iterator[Floats]:
+        """How often each row is drawn in each resample; owners and entities come as a whole."""
         n = self.positive.size
+        together = self.entity if self.owner is None else self.owner
         rng = np.random.default_rng(0)
         for _ in range(int(np.clip(_ROWS_DRAWN // n, _FEWEST_RESAMPLES, _MOST_RESAMPLES))):
-            if self.entity is None:
+            if together is None:
                 yield np.bincount(rng.integers(n, size=n), minlength=n).astype(float)
             else:
-                count = self.entity.max() + 1
-                entities = np.bincount(rng.integers(count, size=count), minlength=count)
-                yield entities[self.entity].astype(float)
+                count = together.max() + 1
+                drawn = np.bincount(rng.integers(count, size=count), minlength=count)
+                yield drawn[together].astype(float)
 
 
-class _Ordered(NamedTuple):
-    """Rows sorted by list and score, to go down many times."""
+class _Walk(NamedTuple):
+    """Rows in the order of their lists, to go down many times."""
 
     order: Ints
     starts: Ints
@@ -163,14 +217,12 @@ class _Ordered(NamedTuple):
     amount: Floats
 
     @classmethod
-    def by(cls, score: Floats, lists: Ints, positive: Bools, amount: Floats | None) -> _Ordered:
-        # Rows of equal scores stand in a random order, the same every time.
-        ties = np.random.default_rng(0).random(score.size)
-        order = np.lexsort((ties, -score, lists))
+    def by(cls, score: Floats, lists: Ints, rows: BudgetEstimate) -> _Walk:
+        order = list_order(score, lists, rows.owner)
         own = lists[order]
         starts = np.searchsorted(own, np.arange(own[-1] + 1))
-        hit = positive[order].astype(float)
-        worth = np.zeros(0) if amount is None else np.nan_to_num(amount[order]) * hit
+        hit = rows.positive[order].astype(float)
+        worth = np.zeros(0) if rows.amount is None else np.nan_to_num(rows.amount[order]) * hit
         return cls(order, starts, own, hit, worth)
 
     def found(self, count: Floats, checks: Floats) -> tuple[float, float]:
@@ -182,6 +234,11 @@ class _Ordered(NamedTuple):
         taken = np.clip(checks[self.lists] - before, 0, count)
         money = float(taken @ self.amount) if self.amount.size else 0.0
         return float(taken @ self.positive), money
+
+
+def _numbered(values: Ints) -> Ints:
+    """Numbers from 0 in the order of the values."""
+    return np.unique(values, return_inverse=True)[1]
 
 
 def _interval(value: float, drawn: Floats, scale: float = 1.0) -> Interval:

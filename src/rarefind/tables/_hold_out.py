@@ -2,173 +2,230 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
-from xgboost import XGBClassifier
-from xgboost.callback import TrainingCallback
 
-from rarefind._core.budget import check_period
-from rarefind._core.deadline import OutOfTimeError, deadline
-from rarefind._core.types import Bools, Floats, Ints
-from rarefind.data import TableEncoder, check_target
-from rarefind.data.frames import entity_codes
+from rarefind._core.deadline import OutOfTimeError
+from rarefind._core.types import Bools, Floats, Ints, Label, Table
+from rarefind.data import check_target
+from rarefind.data.clock import PERIODS, Times, read_times
+from rarefind.data.frames import as_frame, entity_codes
 from rarefind.selection import folds
-from rarefind.tables._estimate import Evidence
+from rarefind.tables._estimate import BudgetEstimate
+from rarefind.tables._plain import PLAIN, PlainXGBoost
+from rarefind.tables.lists import Budget, Groups, ListRequest
+
+if TYPE_CHECKING:
+    from rarefind.tables._model import TableModel
+    from rarefind.tables._rule_model import RuleModel
 
 # Enough held-out positives for an estimate; folds are added until there are so many.
 _ENOUGH_POSITIVES = 200
 _FOLDS = 5
 _HELD_OUT_SHARE = 0.25
 _FEWEST_POSITIVES = 5
-# What stands for an XGBoost without any thought.
-PLAIN: dict[str, Any] = {
-    "n_estimators": 100,
-    "max_depth": 6,
-    "learning_rate": 0.1,
-    "tree_method": "hist",
-}
 
 
-class Looks(NamedTuple):
-    """Which rows are held out from which."""
+class HoldOut(NamedTuple):
+    """Which rows are held out from which.
+
+    Attributes
+    ----------
+    parts : list of (ndarray, ndarray)
+        Row numbers to learn from and row numbers held out, part by part.
+    how : str
+        How they are held out, as a sentence; ``{}`` is how many of the parts were scored.
+    times : Times or None
+        When the rows of the table were.
+    entity : ndarray or None
+        Numbers of the entities that they belong to.
+    """
 
     parts: list[tuple[Ints, Ints]]
-    #: How they are held out; ``{}`` is how many of the parts were looked at.
     how: str
-    time: Ints | None
+    times: Times | None
     entity: Ints | None
 
 
-def planned(
-    model: Any, frame: pd.DataFrame, positive: Bools, delay: str | None = None, seed: int = 0
-) -> Looks:
-    """Where there is a time, its last quarter is held out; else as many folds as are needed."""
-    entity = None if model.entity is None else entity_numbers(frame[model.entity])
+def hold_out(
+    model: TableModel | RuleModel, table: Table, *, delay: str | None = None, seed: int = 0
+) -> HoldOut:
+    """Choose the rows that a model is judged by.
+
+    Where the model has a ``time``, the last quarter of the rows is held out; else as many of five
+    folds at random as are needed for 200 positives. Rows of one ``entity`` stay together in folds.
+
+    Parameters
+    ----------
+    model : TableModel
+        What the columns mean; it need not be fitted.
+    table : pandas or polars frame, or Arrow table
+        Rows with labels.
+    delay : str, default=None
+        How long it takes until labels are known, as ``"7D"``: rows of that time before the held-out
+        ones are not learned from.
+    seed : int, default=0
+        Of the folds.
+
+    Returns
+    -------
+    HoldOut
+    """
+    frame = as_frame(table)
+    positive = _is_positive(frame, model.target, model.positive)[1]
+    entity = None if model.entity is None else _numbered(entity_codes(frame[model.entity]))
     if model.time is not None:
-        stamps = nanoseconds(frame, model.time)
-        part, how = _last_quarter(stamps, positive, _length(delay))
-        return Looks([part], how, stamps, entity)
+        times = read_times(frame[model.time])
+        part, how = _last_quarter(times, positive, _length(delay))
+        return HoldOut([part], how, times, entity)
     if delay is not None:
         raise ValueError("A delay needs the column with the time of a row.")
     parts = folds(frame, positive, _FOLDS, groups=entity, random_state=seed)
     found = np.cumsum([positive[held].sum() for _, held in parts])
     few = 1 + int(np.searchsorted(found, _ENOUGH_POSITIVES))
-    whose = "" if entity is None else f", rows of one {model.entity} together"
-    how = f"Held out at random: {{}} of {len(parts)} folds of the rows{whose}."
-    return Looks(parts[:few], how, None, entity)
+    together = "" if entity is None else f", rows of one {model.entity} together"
+    how = f"Held out at random: {{}} of {len(parts)} folds of the rows{together}."
+    return HoldOut(parts[:few], how, None, entity)
 
 
-class PlainXGBoost:
-    """XGBoost as most people use it, levels as sets; each part is learned once.
-
-    Of a part it makes as many rounds as there are seconds for.
-    """
-
-    def __init__(
-        self, model: Any, frame: pd.DataFrame, truth: Bools, seconds: float = math.inf
-    ) -> None:
-        self._away, self._frame, self._truth = model._no_features(), frame, truth
-        self._seconds = seconds
-        self._known: dict[int, Floats] = {}
-        #: The fewest rounds that there was time for in a part.
-        self.rounds = int(PLAIN["n_estimators"])
-
-    def scores(self, number: int, train: Ints, held: Ints) -> Floats:
-        """Scores of the rows of a part, learned from the others."""
-        if number not in self._known:
-            self._known[number] = self._learned(train, held)
-        return self._known[number]
-
-    def _learned(self, train: Ints, held: Ints) -> Floats:
-        end = min(deadline(), time.monotonic() + self._seconds)
-        learned, ahead = self._frame.iloc[train], self._frame.iloc[held]
-        encoder = TableEncoder(levels="code", drop=self._away).fit(learned)
-        sets = set(encoder.level_outputs_)
-        kinds = ["c" if name in sets else "q" for name in encoder.get_feature_names_out()]
-        plain = XGBClassifier(
-            **PLAIN, feature_types=kinds, enable_categorical=True, callbacks=[_EndAt(end)]
-        )
-        plain.fit(encoder.transform(learned), self._truth[train].astype(int))
-        self.rounds = min(self.rounds, plain.get_booster().num_boosted_rounds())
-        return plain.predict_proba(encoder.transform(ahead))[:, 1].astype(float)
-
-
-class _EndAt(TrainingCallback):
-    """Ends the rounds of XGBoost at a moment."""
-
-    def __init__(self, moment: float) -> None:
-        super().__init__()
-        self._moment = moment
-
-    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        """Say whether the time is over."""
-        return time.monotonic() > self._moment
-
-
-def gathered(
-    model: Any,
-    frame: pd.DataFrame,
-    looks: Looks,
-    budget: int | float | str,
-    per: str | None = None,
-    say: Callable[[str], None] = lambda what: None,
+def estimate_budget(
+    model: TableModel | RuleModel,
+    table: Table,
+    budget: Budget,
     *,
+    held_out: HoldOut | None = None,
+    per: str | None = None,
+    one_per: str | bool | None = None,
+    say: Callable[[str], None] = lambda what: None,
     plain: PlainXGBoost | None = None,
-    ends: tuple[type[BaseException], ...] = (KeyboardInterrupt, OutOfTimeError),
-) -> Evidence | None:
-    """Fit a copy of the model, and a plain XGBoost, to the rest of each part, and score the part.
+    stop_on: tuple[type[BaseException], ...] = (KeyboardInterrupt, OutOfTimeError),
+) -> BudgetEstimate | None:
+    """Estimate what a budget of checks finds.
 
-    Out of time, or by Ctrl-C, it ends with the parts that are done; None where there is none.
+    A copy of the model, and a plain XGBoost, learn from the rest of each part and score the part.
+
+    Parameters
+    ----------
+    model : TableModel
+        What learns, and what the columns mean; it need not be fitted and stays as it is.
+    table : pandas or polars frame, or Arrow table
+        Rows with labels.
+    budget, per, one_per
+        As in :meth:`TableModel.rank <rarefind.TableModel.rank>`.
+    held_out : HoldOut, default=None
+        From :func:`hold_out`, which is asked by default.
+    say : callable, default=None
+        Called with what is done next.
+    plain : PlainXGBoost, default=None
+        One that several models are compared with, and that learns each part once.
+    stop_on : tuple of exceptions
+        What ends the estimate with the parts that are done; by default being out of time, and
+        Ctrl-C.
+
+    Returns
+    -------
+    BudgetEstimate or None
+        None where no part was done.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> from rarefind import TableModel
+    >>> from rarefind.tables import estimate_budget
+    >>> rng = np.random.default_rng(0)
+    >>> table = pd.DataFrame({"a": rng.normal(size=400), "b": rng.normal(size=400)})
+    >>> table["y"] = (table["a"] + 0.3 * rng.normal(size=400) > 1.5).astype(int)
+    >>> found = estimate_budget(TableModel(), table, 20).list_value()
+    >>> found.hits.value > 4 * found.random_hits
+    True
     """
-    check_period(per, looks.time)
-    positive = check_target(frame, model.target, model.positive)
-    truth = (frame[model.target] == positive).to_numpy()
-    plain = plain or PlainXGBoost(model, frame, truth)
+    frame = as_frame(table)
+    held_out = hold_out(model, frame) if held_out is None else held_out
+    request = ListRequest(budget, per, one_per)
+    owner = request.owner_column(model.entity, frame.columns)
+    groups = Groups(per, model.time)
+    group = None if per is None else groups.of(frame)
+    label, truth = _is_positive(frame, model.target, model.positive)
+    plain = plain or PlainXGBoost(model, frame)
     rows, fold, scores = [], [], []
     try:
-        for number, (train, held) in enumerate(looks.parts):
-            say(f"Learning with rows held out, {number + 1} of {len(looks.parts)}")
-            copy = clone(model).set_params(positive=positive).fit(frame.iloc[train])
-            ours = _scores(copy, frame.iloc[held])
+        for number, (train, held) in enumerate(held_out.parts):
+            say(f"Learning with rows held out, {number + 1} of {len(held_out.parts)}")
+            copy = clone(model).set_params(positive=label)
+            ours = copy._fit_and_score(frame.iloc[train], frame.iloc[held])
             scores.append((*ours, plain.scores(number, train, held)))
             rows.append(held)
             fold.append(np.full(held.size, number))
             if getattr(copy.estimator_, "interrupted_", False):
                 break
-    except ends:
+    except stop_on:
         if not rows:
             return None
-    priority, chance, theirs = (np.concatenate(parts) for parts in zip(*scores, strict=True))
+    priority, probability, theirs = (np.concatenate(parts) for parts in zip(*scores, strict=True))
     held = np.concatenate(rows)
-    # No format: the name of a column may hold braces of its own.
-    how = looks.how.replace("{}", str(len(rows)), 1)
+    # Not by format(): the name of a column may have braces of its own.
+    how = held_out.how.replace("{}", str(len(rows)), 1)
     if plain.rounds < PLAIN["n_estimators"]:
         how += f" The plain XGBoost had time for {plain.rounds} of its rounds only."
-    return Evidence(
+    times = None if held_out.times is None else held_out.times.at(held)
+    by_column = group is not None and per not in PERIODS
+    return BudgetEstimate(
         how=how,
         budget=budget,
         per=per,
         rows=len(frame),
         positive=truth[held],
         priority=priority,
-        probability=chance,
+        probability=probability,
         fold=np.concatenate(fold),
         plain=theirs,
-        amount=None if model.amount is None else amounts(frame[model.amount])[held],
-        time=None if looks.time is None else looks.time[held],
-        entity=None if looks.entity is None else _renumbered(looks.entity[held]),
+        amount=None if model.amount is None else _amounts(frame[model.amount])[held],
+        time=None if times is None else times.instant,
+        local_time=None if times is None else times.local,
+        entity=None if held_out.entity is None else _numbered(held_out.entity[held]),
+        group=group[held] if group is not None and by_column else None,
+        group_rows=np.bincount(group) if group is not None and by_column else None,
+        one_per=owner,
+        owner=None if owner is None else _numbered(entity_codes(frame[owner])[held]),
     )
 
 
-def _scores(model: Any, rows: pd.DataFrame) -> tuple[Floats, Floats]:
-    column = list(model.classes_).index(model.positive_)
-    return model.priority(rows), model.predict_proba(rows)[:, column]
+def whole_budget(
+    table: Table, budget: Budget, per: str | None = None, time: str | None = None
+) -> Budget:
+    """A budget for each period or group as one for all rows: the share of them that it makes.
+
+    That is what an estimator that learns for a budget is to be told.
+
+    Parameters
+    ----------
+    table : pandas or polars frame, or Arrow table
+        The rows.
+    budget, per
+        As in :meth:`TableModel.rank <rarefind.TableModel.rank>`.
+    time : str, default=None
+        The column with the time of a row.
+
+    Returns
+    -------
+    int, float or str
+        As given where there is one list, or where it is a share already.
+    """
+    if per is None or str(budget).strip().endswith("%"):
+        return budget
+    frame = as_frame(table)
+    groups = np.unique(Groups(per, time).of(frame)).size
+    checks = float(budget) * (groups if float(budget) >= 1 else len(frame))
+    return f"{100 * min(1.0, checks / len(frame)):.6f}%"
+
+
+def _is_positive(frame: pd.DataFrame, target: str, positive: Label) -> tuple[Label, Bools]:
+    label = check_target(frame, target, positive)
+    return label, (frame[target] == label).to_numpy()
 
 
 def _length(delay: str | None) -> pd.Timedelta:
@@ -181,73 +238,51 @@ def _length(delay: str | None) -> pd.Timedelta:
     return length
 
 
-def _renumbered(codes: Ints) -> Ints:
+def _numbered(codes: Ints) -> Ints:
     return np.unique(codes, return_inverse=True)[1]
 
 
-def nanoseconds(frame: pd.DataFrame, name: str) -> Ints:
-    """The times of rows; what cannot be read as one is shown."""
-    column = frame[name]
-    missing = int(column.isna().sum())
-    if missing:
-        raise ValueError(
-            f"Time column {name!r} is missing in {missing} of {len(column)} rows: fill them in or "
-            "leave those rows out."
-        )
-    example = column.iloc[0]
-    if pd.api.types.is_numeric_dtype(column):
-        raise ValueError(
-            f"Time column {name!r} holds numbers, such as {example}: write dates, as 2026-01-31."
-        )
-    try:
-        times = pd.to_datetime(column, format="ISO8601", utc=True)
-    except (ValueError, TypeError):
-        bad = next(
-            v for v in column if pd.isna(pd.to_datetime(v, errors="coerce", format="ISO8601"))
-        )
-        raise ValueError(
-            f"Time column {name!r} holds {str(bad)!r}, which is no date: write dates, as "
-            "2026-01-31."
-        ) from None
-    return np.asarray(times.dt.tz_localize(None).to_numpy(dtype="datetime64[ns]").astype(np.int64))
-
-
-def entity_numbers(column: pd.Series[Any]) -> Ints:
-    """Numbers from 0 for the entities; a row that does not say whose it is stands alone."""
-    return _renumbered(entity_codes(column))
-
-
 def _last_quarter(
-    time: Ints, positive: Bools, delay: pd.Timedelta
+    times: Times, positive: Bools, delay: pd.Timedelta
 ) -> tuple[tuple[Ints, Ints], str]:
     """Rows before and after a cut in time, with enough positives behind it."""
-    cut = np.quantile(time, 1 - _HELD_OUT_SHARE, method="higher")
-    stamps = np.sort(time[positive])
-    if (stamps >= cut).sum() < _FEWEST_POSITIVES:
-        cut = stamps[-min(_FEWEST_POSITIVES, stamps.size)]
-    train, held = np.flatnonzero(time < cut - delay.value), np.flatnonzero(time >= cut)
+    instant = times.instant
+    cut = np.quantile(instant, 1 - _HELD_OUT_SHARE, method="higher")
+    of_positives = np.sort(instant[positive])
+    if (of_positives >= cut).sum() < _FEWEST_POSITIVES:
+        cut = of_positives[-min(_FEWEST_POSITIVES, of_positives.size)]
+    length = delay.as_unit("ns").value
+    train, held = np.flatnonzero(instant < cut - length), np.flatnonzero(instant >= cut)
     known = int(positive[train].sum())
+    first, last = (
+        pd.Timestamp(times.local[held[at]])
+        for at in (instant[held].argmin(), instant[held].argmax())
+    )
     if known < 2 or train.size - known < 2:
         raise ValueError(
-            f"Before {pd.Timestamp(cut):%Y-%m-%d %H:%M}, where the last quarter of the rows "
-            f"begins, {known} positives and {train.size - known} negatives are known: too few to "
-            "learn from. Give rows of a longer time, or leave --time out."
+            f"Before {first:%Y-%m-%d %H:%M}, where the last quarter of the rows begins, {known} "
+            f"positives and {train.size - known} negatives are known: too few to learn from. Give "
+            "rows of a longer time, or leave --time out."
         )
-    shape = "%Y-%m-%d" if time.max() - time.min() > pd.Timedelta("4D").value else "%Y-%m-%d %H:%M"
+    span = int(instant.max() - instant.min())
+    shape = "%Y-%m-%d" if span > pd.Timedelta("4D").as_unit("ns").value else "%Y-%m-%d %H:%M"
     how = (
-        f"Held out: the last {held.size / time.size:.0%} of the rows, "
-        f"{pd.Timestamp(cut):{shape}} to {pd.Timestamp(time.max()):{shape}}"
+        f"Held out: the last {held.size / instant.size:.0%} of the rows, {first:{shape}} to "
+        f"{last:{shape}}"
     )
-    if delay.value:
-        length = f"{delay.days} days" if delay.days else str(delay).removeprefix("0 days ")
-        how += f", learned from those {length} before"
+    if length:
+        waited = f"{delay.days} days" if delay.days else str(delay).removeprefix("0 days ")
+        how += f", learned from those {waited} before"
     return (train, held), how + "."
 
 
-def amounts(column: pd.Series[Any]) -> Floats:
-    """Amounts; a hole is worth nothing."""
+def _amounts(column: pd.Series[Any]) -> Floats:
+    """Amounts; a missing one is worth nothing."""
     values = pd.to_numeric(column, errors="coerce")
     if values.notna().sum() < column.notna().sum():
         bad = column[values.isna() & column.notna()].iloc[0]
-        raise ValueError(f"Amount column {column.name!r} holds {str(bad)!r}, which is no number.")
+        raise ValueError(
+            f"Column {column.name!r} has {str(bad)!r}, which is not an amount: write a number, or "
+            "leave it empty."
+        )
     return np.asarray(values.fillna(0), dtype=float)

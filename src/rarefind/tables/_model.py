@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from inspect import signature
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -16,15 +16,18 @@ from sklearn.utils.validation import check_is_fitted
 from rarefind._core.saved import saved
 from rarefind._core.types import Array, Floats, Label, Table
 from rarefind.data import DriftReference, TableEncoder, check_target
+from rarefind.data.clock import time_order
 from rarefind.data.column_reference import ColumnReference
 from rarefind.data.frames import as_frame, entity_codes
 from rarefind.neighbors import GammaKNNClassifier
 from rarefind.rules import Reason, RuleSet
 from rarefind.selection.labelled import Labelled
-from rarefind.tables._estimate import Evidence
-from rarefind.tables._ranking import Chunks, Wanted, rank_chunks
+from rarefind.tables._card import ModelCard
+from rarefind.tables._estimate import BudgetEstimate
+from rarefind.tables._ranking import Chunks, rank_chunks
 from rarefind.tables._reasons import Words
 from rarefind.tables._rules import as_read, table_rules
+from rarefind.tables.lists import ListRequest
 
 __all__ = ["TableModel"]
 
@@ -32,7 +35,20 @@ __all__ = ["TableModel"]
 _SCORED = 5000
 
 
-@saved("table-model")
+class Scores(NamedTuple):
+    """Scores of rows; ``probability`` is that of the positive label, None where not asked for."""
+
+    priority: Floats
+    probability: Floats | None
+
+
+def _with_estimate(version: int, state: dict[str, Any]) -> dict[str, Any]:
+    """Version 1 called the estimate the evidence."""
+    kept = {name: value for name, value in state.items() if name != "evidence_"}
+    return {**kept, "estimate_": state.get("evidence_")}
+
+
+@saved("table-model", 2, upgrade=_with_estimate)
 class TableModel(BaseEstimator):
     """Fits, ranks and explains tables as people have them: text, dates and holes included.
 
@@ -69,6 +85,9 @@ class TableModel(BaseEstimator):
         How the columns were spread, to compare later files with; no rows, and no rare levels.
     score_reference_ : ColumnReference
         The same of the priorities of the rows of the fit.
+    estimate_ : BudgetEstimate or None
+        What a budget of checks finds, by rows that were held out, where it was estimated:
+        see :func:`rarefind.tables.estimate_budget`.
 
     Examples
     --------
@@ -121,6 +140,15 @@ class TableModel(BaseEstimator):
         self
         """
         frame = as_frame(table)
+        encoded = self._learn(frame)
+        self.drift_reference_ = DriftReference.of(frame, self.encoder_.columns_)
+        self.score_reference_ = self._spread_of_scores(encoded)
+        self._keep_known(frame)
+        self.estimate_: BudgetEstimate | None = None
+        return self
+
+    def _learn(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Fit encoder and estimator to the rows; the rows as the estimator was given them."""
         self._check_roles(frame)
         self.positive_ = check_target(frame, self.target, self.positive)
         estimator = GammaKNNClassifier() if self.estimator is None else clone(self.estimator)
@@ -129,7 +157,7 @@ class TableModel(BaseEstimator):
                 f"{type(estimator).__name__} gives no priority and no reasons: "
                 "TableModel takes rarefind's own estimators."
             )
-        if getattr(estimator, "_reads_tables", False):
+        if getattr(estimator, "reads_tables", False):
             raise ValueError(
                 f"{type(estimator).__name__} reads tables by itself: fit it without TableModel."
             )
@@ -140,21 +168,23 @@ class TableModel(BaseEstimator):
             estimator.set_params(categorical_features=self.encoder_.level_outputs_)
         groups = None if self.entity is None else entity_codes(frame[self.entity])
         labels = frame[self.target].to_numpy()
-        times = self._times(frame) if "times" in signature(estimator.fit).parameters else None
-        data = Labelled.of(self._encode(frame), labels, groups, self.positive_, times)
-        self.estimator_ = data.fit(estimator)
+        timed = self.time is not None and "times" in signature(estimator.fit).parameters
+        times = time_order(frame[self.time]) if timed else None
+        encoded = self._encode(frame)
+        self.estimator_ = Labelled.of(encoded, labels, groups, self.positive_, times).fit(estimator)
         self.classes_ = np.asarray(self.estimator_.classes_)
         self.types_: dict[str, Any] = dict(frame.attrs.get("rarefind_types", {}))
         self.rows_, self.positives_ = len(frame), int((labels == self.positive_).sum())
-        self.drift_reference_ = DriftReference.of(frame, self.encoder_.columns_)
-        self.score_reference_ = self._spread_of_scores(frame)
-        self._keep_known(frame, labels)
-        self.evidence_: Evidence | None = None
-        return self
+        return encoded
+
+    def _fit_and_score(self, rows: pd.DataFrame, held_out: pd.DataFrame) -> Scores:
+        """Learn from some rows and score others; nothing is kept to compare later files with."""
+        self._learn(rows)
+        return self._scores(held_out)
 
     def priority(self, table: Table) -> Floats:
         """Raw score of each row for ranking: higher goes first."""
-        return self._priority(table)
+        return self._scores(table, probability=False).priority
 
     def predict(self, table: Table) -> Array:
         """The value of the target that each row is decided to have."""
@@ -167,7 +197,9 @@ class TableModel(BaseEstimator):
     def explain(self, table: Table) -> list[Reason]:
         """Give the reason of each row, in the columns and units of the table."""
         frame = as_frame(table)
-        encoded = self._encode(frame)
+        return self._explain(frame, self._encode(frame))
+
+    def _explain(self, frame: pd.DataFrame, encoded: pd.DataFrame) -> list[Reason]:
         reasons = self._fitted().explain(encoded)
         words = Words(self.encoder_, self.known_rows_, self.known_values_)
         column_of = dict(zip(encoded.columns, self.encoder_.original_columns_, strict=True))
@@ -198,19 +230,21 @@ class TableModel(BaseEstimator):
             The rows; the target is not needed.
         budget : int, float or str
             Checks, or a share of the rows (``"0.5%"``); of each period with ``per``.
-        per : {"hour", "day", "week", "month"}, default=None
-            Spend the budget in each period of ``time`` instead of once.
+        per : str, default=None
+            Spend the budget in each hour, day, week, month or quarter of ``time``, or for each
+            value of another column, instead of once. Periods are those of the local time as the
+            column writes it; rows without a value of the other column are a group of their own.
         one_per : str or bool, default=None
-            A column, or True for ``entity``: list each of its values once (in a period), by its
-            highest row.
+            A column, or True for ``entity``: list each of its values once (in a period or group),
+            by its highest row.
         reasons : bool, default=True
             Add the reason of each row as a sentence.
 
         Returns
         -------
         DataFrame
-            Indexed as the table: ``rank``, the period, ``id``, ``entity``, ``time`` and ``amount``
-            where the model knows them, ``priority``, ``probability``, ``reason``.
+            Indexed as the table: ``rank``, the period or group, ``id``, ``entity``, ``time`` and
+            ``amount`` where the model knows them, ``priority``, ``probability``, ``reason``.
         """
         return self.rank_chunks([table], budget, per=per, one_per=one_per, reasons=reasons)
 
@@ -258,7 +292,7 @@ class TableModel(BaseEstimator):
         [2, 4]
         """
         self._fitted()
-        return rank_chunks(self, chunks, Wanted(budget, per, one_per), rows, reasons)
+        return rank_chunks(self, chunks, ListRequest(budget, per, one_per), rows, reasons)
 
     def rules(self) -> RuleSet:
         """The conditions of a model that is a list of them, in the table's columns and units.
@@ -269,13 +303,12 @@ class TableModel(BaseEstimator):
             Rules c1, c2, … in the order of :meth:`conditions`, for tables as :meth:`read` gives
             them.
         """
-        listed = getattr(self._fitted(), "_listed", None)
-        if listed is None:
+        if not hasattr(self._fitted(), "condition_branches"):
             raise ValueError(
                 f"{type(self.estimator_).__name__} is no list of conditions: fit the table with "
                 "rarefind.conditions.ConditionClassifier."
             )
-        return table_rules(self.encoder_, listed.tests.branches(), listed.combinations)
+        return table_rules(self.encoder_, *self.estimator_.condition_branches())
 
     def read(self, table: Table) -> pd.DataFrame:
         """The columns that the model uses, as it reads them: what :meth:`rules` speak of.
@@ -295,33 +328,53 @@ class TableModel(BaseEstimator):
         texts = [rule.text for rule in self.rules()]
         return pd.DataFrame(self.estimator_.conditions_).assign(rule=texts)
 
-    def card(self) -> dict[str, Any]:
-        """What the model is made from: rows, columns used and kept out, how it decides."""
+    def card(self) -> ModelCard:
+        """What the model is made from: rows, columns used and kept out, how it decides.
+
+        Returns
+        -------
+        ModelCard
+        """
         self._fitted()
         roles = {"time": self.time, "entity": self.entity, "id": self.id}
-        return {
-            "estimator": type(self.estimator_).__name__,
-            "rows": self.rows_,
-            "positives": self.positives_,
-            "target": self.target,
-            "positive": self.positive_,
-            "columns used": list(self.encoder_.columns_),
-            "columns kept out on purpose": list(self.drop),
-            "columns that name or date a row, and are no features": {
-                role: name for role, name in roles.items() if name is not None
-            },
-            "columns left out, and why": dict(self.encoder_.dropped_),
-            "threshold": float(getattr(self.estimator_, "threshold_", np.nan)),
-            "labels": "Only rows that were checked have labels: past checks chose what is known.",
-        }
+        return ModelCard(
+            estimator=type(self.estimator_).__name__,
+            rows=self.rows_,
+            positives=self.positives_,
+            target=self.target,
+            positive=self.positive_,
+            threshold=float(getattr(self.estimator_, "threshold_", np.nan)),
+            used=list(self.encoder_.columns_),
+            kept_out=list(self.drop),
+            roles={role: name for role, name in roles.items() if name is not None},
+            left_out=dict(self.encoder_.dropped_),
+        )
 
-    def _priority(self, table: Table, empty: Callable[..., Floats] = np.empty) -> Floats:
-        """As above, with memory from ``empty`` for the encoded table."""
+    def _scores(
+        self,
+        table: Table,
+        empty: Callable[..., Floats] = np.empty,
+        *,
+        probability: bool = True,
+    ) -> Scores:
+        """Both scores of rows that are encoded once, with memory from ``empty`` where it helps."""
         estimator = self._fitted()
-        if not getattr(estimator, "_reads_columns", False):
-            return np.asarray(estimator.priority(self._encode(table)))
-        encoded = self.encoder_._transform_columns(table, empty)
-        return np.asarray(estimator.priority(self._named(encoded)))
+        if getattr(estimator, "reads_columns", False):
+            encoded = self._named(self.encoder_.transform_columns(table, empty))
+        else:
+            encoded = self._encode(table)
+        if not probability:
+            return Scores(np.asarray(estimator.priority(encoded)), None)
+        return Scores(*map(np.asarray, estimator.priority_and_probability(encoded)))
+
+    def _probability_and_reasons(
+        self, rows: pd.DataFrame, *, reasons: bool
+    ) -> tuple[Floats, list[Reason]]:
+        """Of rows that are encoded once; no reasons where they are not asked for."""
+        encoded = self._encode(rows)
+        column = list(self.classes_).index(self.positive_)
+        probability = np.asarray(self._fitted().predict_proba(encoded))[:, column]
+        return probability, self._explain(rows, encoded) if reasons else []
 
     def _fitted(self) -> Any:
         check_is_fitted(self, "estimator_")
@@ -349,29 +402,15 @@ class TableModel(BaseEstimator):
         names = list(self.encoder_.get_feature_names_out())
         return pd.DataFrame(values, columns=names, copy=False)
 
-    def _spread_of_scores(self, frame: pd.DataFrame) -> ColumnReference:
+    def _spread_of_scores(self, encoded: pd.DataFrame) -> ColumnReference:
         """How the priorities of the fit's own rows are spread, by a sample of them."""
-        at = np.random.default_rng(0).permutation(len(frame))[:_SCORED]
-        score = np.asarray(self.estimator_.priority(self._encode(frame.iloc[np.sort(at)])))
+        at = np.random.default_rng(0).permutation(len(encoded))[:_SCORED]
+        score = np.asarray(self.estimator_.priority(encoded.iloc[np.sort(at)]))
         return ColumnReference.of_scores("score", score, np.ones(score.size))
 
-    def _times(self, frame: pd.DataFrame) -> Array | None:
-        """When each row was, as whole numbers: dates in nanoseconds."""
-        if self.time is None:
-            return None
-        column = frame[self.time]
-        if column.isna().any():
-            raise ValueError(f"{self.time} is missing in {int(column.isna().sum())} rows.")
-        if pd.api.types.is_numeric_dtype(column):
-            return column.to_numpy()
-        times = pd.to_datetime(column)
-        if times.dt.tz is not None:
-            times = times.dt.tz_convert("UTC").dt.tz_localize(None)
-        return times.astype("datetime64[ns]").astype(np.int64).to_numpy()
-
-    def _keep_known(self, frame: pd.DataFrame, labels: Array) -> None:
-        """Keep what the known positives are called and hold, for reasons that speak of them."""
-        rows = np.flatnonzero(labels == self.positive_)
+    def _keep_known(self, frame: pd.DataFrame) -> None:
+        """Keep the names and values of the known positives, for reasons that speak of them."""
+        rows = np.flatnonzero(frame[self.target].to_numpy() == self.positive_)
         known = frame.iloc[rows]
         names = [] if self.id is None else known[self.id].astype(str).tolist()
         self.known_names_: dict[int, str] = dict(zip(rows.tolist(), names, strict=False))

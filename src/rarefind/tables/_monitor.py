@@ -5,20 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from rarefind._core.budget import PERIODS as _PERIODS
-from rarefind._core.budget import budget_share
-from rarefind._core.types import Bools
+from rarefind._core.budget import check_budget
+from rarefind._core.types import Array, Bools, Floats, Ints, Table
+from rarefind.data.clock import PERIODS, Times, period_starts
 from rarefind.data.column_reference import ColumnReference, finite
 from rarefind.data.drift import DriftReference
-from rarefind.metrics import budget as checks_bought
-from rarefind.tables._checked import Checked, held_out_precision, precision_of
+from rarefind.data.frames import entity_codes
 from rarefind.tables._model import TableModel
-from rarefind.tables._scored import Monitored, gather
+from rarefind.tables._verdicts import ListCheck, held_out_precision, precision_of
+from rarefind.tables.lists import Budget, Groups, ListRequest, on_list
+from rarefind.tables.scoring import Sink, pieces_of, score_pieces
+from rarefind.tables.sinks import ColumnSink, DriftSink, ScoreSink, TimeSink, VerdictSink
 
 __all__ = ["MonitorReport", "monitor"]
 
@@ -38,15 +41,15 @@ class MonitorReport:
     verdict : {"keep", "retrain"}
         What to do with the model.
     because : list of str
-        The evidence, in sentences.
+        Why, in sentences.
     notes : list of str
-        What could not be told, and why.
+        What could not be measured, and why.
     columns : DataFrame
         Drift of each column, as of :meth:`rarefind.data.DriftCounter.table`, with the share of the
         score that it carries (``importance``), the most moved first.
     score : dict or None
         The same of the score.
-    checked : Checked or None
+    checked : ListCheck or None
         What verdicts say of the list.
     weeks : DataFrame or None
         By week: ``week``, ``rows``, ``probability`` (on average), ``listed``, ``checked``,
@@ -59,7 +62,7 @@ class MonitorReport:
     notes: list[str]
     columns: pd.DataFrame
     score: dict[str, Any] | None = None
-    checked: Checked | None = None
+    checked: ListCheck | None = None
     weeks: pd.DataFrame | None = field(default=None)
 
     def as_dict(self) -> dict[str, Any]:
@@ -76,30 +79,52 @@ class MonitorReport:
         }
 
 
+class _Seen(NamedTuple):
+    """What is kept of the new rows.
+
+    ``verdict`` is 1 for a positive, 0 for a negative and -1 where a row was not checked; ``drift``
+    is the table of a drift counter, None for a model without a reference.
+    """
+
+    priority: Floats
+    probability: Floats
+    verdict: NDArray[np.int8]
+    times: Times | None
+    group: Ints | None  # of the list that a row competes for; None where there is one list
+    owner: Array | None
+    drift: pd.DataFrame | None
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+        return len(self.priority)
+
+
 def monitor(
     model: TableModel,
-    chunks: Iterable[pd.DataFrame],
+    chunks: Iterable[Table],
     *,
     verdicts: str | None = None,
-    budget: int | float | str | None = None,
+    budget: Budget | None = None,
     per: str | None = None,
+    one_per: str | bool | None = None,
 ) -> MonitorReport:
-    """Compare new rows with those a model was fitted to, and verdicts with what it promised.
+    """Compare new rows with those a model was fitted to, and verdicts with what it expected.
 
     Parameters
     ----------
     model : TableModel
         Fitted.
-    chunks : iterable of DataFrame
+    chunks : iterable of tables
         The new rows, in pieces, as of :func:`rarefind.data.read_chunks`.
     verdicts : str, default=None
         Column with the verdicts, the values of the target; empty where a row was not checked. By
         default the target, where the rows have it.
     budget : int, float or str, default=None
         Checks, or a share of the rows (``"0.5%"``), whose list is judged; by default that of the
-        fit, and where there was none all rows with a verdict.
-    per : {"hour", "day", "week", "month"}, default=None
-        The budget is spent in each such period of ``model.time``.
+        fit with its ``per`` and ``one_per``, and where there was none all rows with a verdict.
+    per, one_per
+        As in :meth:`TableModel.rank <rarefind.TableModel.rank>`.
 
     Returns
     -------
@@ -107,15 +132,15 @@ def monitor(
 
     Notes
     -----
-    The verdict is "retrain" if the list found clearly less than promised, if columns that carry a
-    quarter of the score or more changed, or if the spread of the score changed. Otherwise it is
-    "keep".
+    The verdict is "retrain" if the list found clearly fewer hits than expected, if columns that
+    carry a quarter of the score or more changed, or if the spread of the score changed. Otherwise
+    it is "keep".
 
     Examples
     --------
     >>> import numpy as np, pandas as pd
     >>> from rarefind import TableModel
-    >>> from rarefind.tables._monitor import monitor
+    >>> from rarefind.tables import monitor
     >>> rng = np.random.default_rng(0)
     >>> table = pd.DataFrame({"a": rng.normal(size=600), "b": rng.normal(size=600)})
     >>> table["y"] = (table["a"] > 1.3).astype(int)
@@ -125,13 +150,13 @@ def monitor(
     >>> monitor(model, [table[400:].assign(a=5.0)], budget=20).verdict
     'retrain'
     """
-    seen = gather(model, chunks, verdicts)
-    notes = list(seen.notes)
+    request = _request(model, budget, per, one_per)
+    notes: list[str] = []
+    seen = _pass_over(model, chunks, verdicts, request, notes)
     columns = _columns(model, seen, notes)
     score = _score(model, seen, notes)
-    budget, per = _budget(model, seen, budget, per)
-    listed = _listed(seen, budget, per)
-    depth = None if budget is None else float(listed.mean())
+    listed = _listed(seen, request)
+    depth = None if request is None else float(listed.mean())
     checked = _checked(model, seen, listed, depth, notes)
     reasons = [_of_score(score), _of_columns(columns), _of_list(checked)]
     calls = any(calls for calls, _ in reasons)
@@ -148,7 +173,96 @@ def monitor(
     )
 
 
-def _columns(model: TableModel, seen: Monitored, notes: list[str]) -> pd.DataFrame:
+class _Judged(NamedTuple):
+    """The list that is judged; ``asked`` where it is not simply that of the fit."""
+
+    list: ListRequest
+    asked: bool
+
+
+def _request(
+    model: TableModel, budget: Budget | None, per: str | None, one_per: str | bool | None
+) -> _Judged | None:
+    """The list that was asked for, or that of the fit."""
+    if budget is not None:
+        check_budget(budget)
+        return _Judged(ListRequest(budget, per, one_per), asked=True)
+    estimate = model.estimate_
+    if estimate is None:
+        for name, value in (("per", per), ("one_per", one_per)):
+            if value:
+                raise ValueError(f"{name}={value!r} needs a budget: give one.")
+        return None
+    fitted = ListRequest(estimate.budget, per or estimate.per, one_per or estimate.one_per)
+    return _Judged(fitted, asked=bool(per or one_per))
+
+
+def _pass_over(
+    model: TableModel,
+    chunks: Iterable[Table],
+    verdicts: str | None,
+    judged: _Judged | None,
+    notes: list[str],
+) -> _Seen:
+    """Score and count all rows in one pass."""
+    per = None if judged is None else judged.list.per
+    one_per = None if judged is None else judged.list.one_per
+    owner = model.entity if one_per is True else one_per
+    if one_per and not isinstance(owner, str):
+        raise ValueError(f"one_per={one_per!r} does not name a column of the table.")
+    scores, drift, verdict = ScoreSink(), DriftSink(model), VerdictSink(model, verdicts)
+    times, groups = TimeSink(model.time), ColumnSink(None if per in PERIODS else per)
+    owners = ColumnSink(owner or None)
+    sinks: list[Sink] = [scores, drift, verdict, times, groups, owners]
+    rows = score_pieces(model, pieces_of(chunks), sinks, probability=True)
+    if not rows:
+        raise ValueError("There are no rows to monitor.")
+    when, whose, column = times.times(), owners.column(), groups.column()
+    if model.time is not None and when is None:
+        why = f"The file has no column {model.time!r}"
+        if times.has_numbers:
+            why = f"Column {model.time!r} has numbers, which are not times"
+        notes.append(f"{why}: there are no weeks to compare.")
+    if judged is not None and judged.asked:
+        check_budget(judged.list.budget, rows if per is None else None)
+        if whose is None and one_per:
+            raise ValueError(f"one_per={one_per!r} does not name a column of the table.")
+    return _Seen(
+        scores.priority(),
+        scores.probability(),
+        verdict.verdict(),
+        when,
+        None if per is None else _groups(model, per, when, column, judged),
+        None if whose is None else entity_codes(whose),
+        drift.table(),
+    )
+
+
+def _groups(
+    model: TableModel,
+    per: str,
+    times: Times | None,
+    column: pd.Series[Any] | None,
+    judged: _Judged | None,
+) -> Ints | None:
+    """The group of each row; None where the fit had groups, and the file does not say them."""
+    asked = judged is not None and judged.asked
+    if per in PERIODS:
+        if times is None and not asked:
+            return None
+        if times is None or not times.known.all():
+            missing = 0 if times is None else int((~times.known).sum())
+            what = f"{missing:,} rows have none" if missing else "there are none"
+            raise ValueError(f"A budget for each {per} needs the time of each row, and {what}.")
+        return times.periods(per)
+    if column is None:
+        if asked:
+            Groups(per, model.time).column([])
+        return None
+    return Groups(per, None).of(column.to_frame(per))
+
+
+def _columns(model: TableModel, seen: _Seen, notes: list[str]) -> pd.DataFrame:
     if seen.drift is None:
         notes.append(
             "The model file is older than the drift of columns: fit it again to have it measured."
@@ -158,7 +272,7 @@ def _columns(model: TableModel, seen: Monitored, notes: list[str]) -> pd.DataFra
     carried = _importance(model)
     table["importance"] = [carried.get(name, 0.0) for name in table["column"]]
     order = table["verdict"].map({"changed": 0, "moved": 1, "stable": 2})
-    table = table.assign(order=order, beyond=table["chance"] - table["drift"])
+    table = table.assign(order=order, beyond=table["noise"] - table["drift"])
     table = table.sort_values(["order", "beyond"], kind="stable").drop(columns=["order", "beyond"])
     return table.reset_index(drop=True)
 
@@ -173,7 +287,7 @@ def _importance(model: TableModel) -> dict[str, float]:
     return (pd.Series(weight).groupby(columns).sum() / weight.sum()).to_dict()
 
 
-def _score(model: TableModel, seen: Monitored, notes: list[str]) -> dict[str, Any] | None:
+def _score(model: TableModel, seen: _Seen, notes: list[str]) -> dict[str, Any] | None:
     """Drift of the score, against the rows of the fit and rows held out then: the lesser counts.
 
     A neighbour scores its own rows higher than others, and models of the folds that scored held-out
@@ -186,67 +300,30 @@ def _score(model: TableModel, seen: Monitored, notes: list[str]) -> dict[str, An
         )
         return None
     references = [own]
-    kept = getattr(model.estimator_, "_reference", None)
-    evidence = getattr(model, "evidence_", None)
+    kept = getattr(model.estimator_, "reference_", None)
+    estimate = model.estimate_
     if kept is not None:
         weight = np.diff(kept.below)
         references.append(ColumnReference.of_scores("score", kept.score, weight))
-    elif evidence is not None:
-        score = np.asarray(evidence.priority, dtype=np.float64)
+    elif estimate is not None:
+        score = np.asarray(estimate.priority, dtype=np.float64)
         references.append(ColumnReference.of_scores("score", score, np.ones(score.size)))
     counted = pd.DataFrame({"score": finite(seen.priority)})
     tables = [DriftReference(0, [one]).counter().update(counted).table() for one in references]
-    found = min((table.iloc[0] for table in tables), key=lambda row: row["drift"] - row["chance"])
-    return {name: found[name] for name in ("drift", "chance", "text", "verdict")}
+    found = min((table.iloc[0] for table in tables), key=lambda row: row["drift"] - row["noise"])
+    return {name: found[name] for name in ("drift", "noise", "text", "verdict")}
 
 
-def _budget(
-    model: TableModel, seen: Monitored, budget: int | float | str | None, per: str | None
-) -> tuple[int | float | str | None, str | None]:
-    """The budget asked for, or that of the fit."""
-    evidence = getattr(model, "evidence_", None)
-    if budget is None:
-        if evidence is None:
-            if per is not None:
-                raise ValueError(f"per={per!r} needs a budget to spend in each {per}.")
-            return None, None
-        fitted = evidence.per if seen.time is not None else None
-        return evidence.budget, per or fitted
-    if budget_share(budget) is None and float(budget) > seen.rows:
-        raise ValueError(
-            f"A budget of {int(float(budget)):,} checks is larger than the file, which has "
-            f"{seen.rows:,} rows."
-        )
-    return budget, per
-
-
-def _listed(seen: Monitored, budget: int | float | str | None, per: str | None) -> Bools:
+def _listed(seen: _Seen, judged: _Judged | None) -> Bools:
     """Rows on the list; without a budget, those that were checked."""
-    if budget is None:
+    if judged is None:
         return seen.verdict >= 0
-    rows = pd.DataFrame({"priority": seen.priority, "period": _periods(seen, per)})
-    rows = rows.sort_values(["period", "priority"], ascending=[True, False], kind="stable")
-    of_period = rows.groupby("period")["priority"]
-    allowed = of_period.transform("size").map(lambda size: checks_bought(budget, size))
-    chosen = rows.index[of_period.cumcount() < allowed]
-    listed = np.zeros(seen.rows, dtype=bool)
-    listed[chosen] = True
-    return listed
-
-
-def _periods(seen: Monitored, per: str | None) -> Any:
-    if per is None:
-        return np.zeros(seen.rows, dtype=np.intp)
-    if per not in _PERIODS:
-        raise ValueError(f"per= is one of {', '.join(_PERIODS)}, not {per!r}.")
-    if seen.time is None or np.isnat(seen.time).any():
-        raise ValueError(f"per={per!r} needs a date in each row of the column with the time.")
-    return pd.PeriodIndex(pd.Series(seen.time), freq=_PERIODS[per]).asi8
+    return on_list(seen.priority, judged.list.budget, seen.group, seen.owner)
 
 
 def _checked(
-    model: TableModel, seen: Monitored, listed: Bools, depth: float | None, notes: list[str]
-) -> Checked | None:
+    model: TableModel, seen: _Seen, listed: Bools, depth: float | None, notes: list[str]
+) -> ListCheck | None:
     known = seen.verdict >= 0
     if not known.any():
         return None
@@ -254,19 +331,18 @@ def _checked(
     if unknown:
         notes.append(
             f"Only checked rows have labels: {unknown:,} of {seen.rows:,} rows have no verdict, "
-            "and what they hide is in no figure here."
+            "and no figure here counts them."
         )
     rows = listed & known
-    evidence = getattr(model, "evidence_", None)
-    held_out = None
-    if evidence is not None and depth is not None:
+    estimate, held_out = model.estimate_, None
+    if estimate is not None and depth is not None:
         held_out = held_out_precision(
-            np.asarray(evidence.priority), np.asarray(evidence.positive), depth
+            np.asarray(estimate.priority), np.asarray(estimate.positive), depth
         )
     # An equally deep list of the fit's own rows had about so many hits.
     deep = float(seen.probability[rows].sum()) * model.rows_ / seen.rows
     behind = min(float(model.positives_), deep)
-    return Checked.of(
+    return ListCheck.of(
         seen.probability[rows], seen.verdict[rows] == 1, int(listed.sum()), held_out, behind
     )
 
@@ -301,7 +377,7 @@ def _of_columns(columns: pd.DataFrame) -> tuple[bool, str]:
     )
 
 
-def _of_list(checked: Checked | None) -> tuple[bool, str]:
+def _of_list(checked: ListCheck | None) -> tuple[bool, str]:
     if checked is None:
         return False, (
             "No row has a verdict, so the list's precision is not known: give them in the column "
@@ -310,13 +386,13 @@ def _of_list(checked: Checked | None) -> tuple[bool, str]:
     return checked.is_below, checked.sentence()
 
 
-def _weeks(seen: Monitored, listed: Bools) -> pd.DataFrame | None:
-    if seen.time is None or np.isnat(seen.time).all():
+def _weeks(seen: _Seen, listed: Bools) -> pd.DataFrame | None:
+    if seen.times is None or not seen.times.known.any():
         return None
     checked = listed & (seen.verdict >= 0)
     rows = pd.DataFrame(
         {
-            "week": pd.PeriodIndex(pd.Series(seen.time), freq="W").start_time,
+            "week": seen.times.periods("week"),
             "rows": 1,
             "probability": seen.probability,
             "listed": listed,
@@ -324,13 +400,13 @@ def _weeks(seen: Monitored, listed: Bools) -> pd.DataFrame | None:
             "hits": checked & (seen.verdict == 1),
             "expected": np.where(checked, seen.probability, 0.0),
         }
-    )
+    )[seen.times.known]
     weeks = rows.groupby("week").sum().reset_index()
     weeks["probability"] /= weeks["rows"]
     found = [
         precision_of(int(h), int(c)) for h, c in zip(weeks["hits"], weeks["checked"], strict=True)
     ]
-    weeks["week"] = weeks["week"].dt.strftime("%Y-%m-%d")
+    weeks["week"] = period_starts(weeks["week"].to_numpy(), "week")
     weeks["precision"] = [interval.value for interval in found]
     weeks["precision_low"] = [interval.low for interval in found]
     weeks["precision_high"] = [interval.high for interval in found]

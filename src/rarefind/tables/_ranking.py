@@ -1,75 +1,63 @@
-"""The rows to check first, of tables of any size: lists of chunks merge into the list of all."""
+"""The rows to check first, of tables of any size: lists of pieces merge into the list of all."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from threading import local
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
 
-from rarefind._core.budget import PERIODS as _PERIODS
 from rarefind._core.budget import budget_share
 from rarefind._core.types import Array, Floats, Ints, Table
-from rarefind.data.frames import as_piece, column_names, entity_codes, part_of
-from rarefind.metrics import budget as checks_bought
+from rarefind.data.frames import column_names, entity_codes, part_of
+from rarefind.tables.lists import Checks, Groups, ListRequest, checks_of, places, top_rows
+from rarefind.tables.scoring import Piece, ScoredPiece, pieces_of, score_pieces
 
 if TYPE_CHECKING:
     from rarefind.tables._model import TableModel
 
-Budget: TypeAlias = int | float | str
 Chunks: TypeAlias = Iterable[Table] | Callable[[], Iterable[Table]]
 
-# Rows kept of past chunks that are on the list no more, before they are let go.
+# Rows kept of past pieces that are on the list no more, before they are let go.
 _SPARE_ROWS = 20_000
 
 
-class Wanted(NamedTuple):
-    """What a list is asked for: how many checks, of what, and each of whom once."""
-
-    budget: Budget
-    per: str | None = None
-    one_per: str | bool | None = None
-
-    def column_of_one(self, model: TableModel, names: Iterable[str]) -> str | None:
-        """The column of which each value is listed once."""
-        if not self.one_per:
-            return None
-        name = model.entity if self.one_per is True else self.one_per
-        if not isinstance(name, str) or name not in names:
-            raise ValueError(f"one_per={self.one_per!r} names no column of the table.")
-        return name
-
-
 class _Best(NamedTuple):
-    """The rows of a chunk that may come on the list, the first ahead."""
+    """The rows of a piece that may come on the list, the first ahead."""
 
     priority: Floats
-    period: Array  # int64, the number of the period
-    entity: Array | None  # whose row it is, as the table says; missing values stand alone
-    position: Array  # int64, among the rows of all chunks
+    group: Ints
+    owner: Array | None  # as the table says; rows without an owner stand alone
+    position: Ints  # among the rows of all pieces
     rows: pd.DataFrame  # what is kept of them, in the same order
 
-    def merged(self, later: _Best, chosen: Ints) -> _Best:
-        """Some rows of this list and a later one, by their places in both together; no tables."""
-        entity = None
-        if self.entity is not None and later.entity is not None:
-            entity = np.concatenate([self.entity, later.entity])[chosen]
+    def at(self, chosen: Ints) -> _Best:
+        """Some of the rows, in another order; without their tables."""
+        owner = None if self.owner is None else self.owner[chosen]
         return _Best(
-            np.concatenate([self.priority, later.priority])[chosen],
-            np.concatenate([self.period, later.period])[chosen],
-            entity,
-            np.concatenate([self.position, later.position])[chosen],
+            self.priority[chosen], self.group[chosen], owner, self.position[chosen], self.rows
+        )
+
+    def then(self, later: _Best) -> _Best:
+        """The rows of this list and those of a later one; without their tables."""
+        owner = None
+        if self.owner is not None and later.owner is not None:
+            owner = np.concatenate([self.owner, later.owner])
+        return _Best(
+            np.concatenate([self.priority, later.priority]),
+            np.concatenate([self.group, later.group]),
+            owner,
+            np.concatenate([self.position, later.position]),
             self.rows,
         )
 
 
 class _Kept:
-    """The tables of the rows on the list, from as many chunks; rows that fell off go now and then.
+    """The tables of the rows on the list, from as many pieces; rows that fell off go now and then.
 
-    To leave them out after each chunk would copy the whole list each time.
+    To leave them out after each piece would copy the whole list each time.
     """
 
     def __init__(self) -> None:
@@ -92,222 +80,126 @@ class _Kept:
         return whole.iloc[order[np.searchsorted(self._position, position, sorter=order)]]
 
 
-class Chunk(NamedTuple):
-    """Some rows of the table, how many came before them, and the period that each falls in."""
+class ListSink:
+    """Keeps of each piece the rows that may come on the list.
 
-    table: Table
-    start: int
-    period: Array
-
-
-def rank_chunks(
-    model: TableModel, chunks: Chunks, wanted: Wanted, rows: int | None, reasons: bool
-) -> pd.DataFrame:
-    """The list of all chunks together."""
-    share = budget_share(wanted.budget)
-    again = chunks if callable(chunks) else lambda: chunks
-    if share is None:
-        counts = None
-    elif rows is not None and wanted.per is None:
-        counts = {0: rows}
-    elif not callable(chunks) and iter(chunks) is chunks:
-        raise ValueError(
-            f"A budget of {wanted.budget} is a share of rows that are not counted yet: give "
-            "chunks that can be read twice (a list, or a function that opens them)"
-            + (", or rows=." if wanted.per is None else ".")
-        )
-    else:
-        counts = period_counts(pieces(again(), Periods(model, wanted.per)))
-    scorer = Scorer(model, wanted, counts)
-    scored = map(scorer, pieces(again(), Periods(model, wanted.per)))
-    return merged_list(model, scorer, scored, reasons)
-
-
-def pieces(chunks: Iterable[Table], periods: Periods) -> Iterator[Chunk]:
-    """The chunks in order; those without rows are passed over."""
-    start = 0
-    for chunk in chunks:
-        table = as_piece(chunk, start)
-        if len(table):
-            yield Chunk(table, start, periods.of(table))
-            start += len(table)
-
-
-class Periods:
-    """In which period each row falls.
-
-    pandas reads a column of text by its first value: here that is the first of all chunks.
+    Parameters
+    ----------
+    model : TableModel
+        Fitted.
+    request : ListRequest
+        What the list is asked for.
+    groups : Groups
+        Those of the pieces.
+    sizes : dict of int to int or None
+        Rows of each group, which a share is one of; None for a number of checks.
     """
 
-    def __init__(self, model: TableModel, per: str | None) -> None:
-        if per is not None and per not in _PERIODS:
-            raise ValueError(f"per= is one of {', '.join(_PERIODS)}, not {per!r}.")
-        self._time, self._per = model.time, per
-        self._first: pd.Series[Any] | None = None
+    def __init__(
+        self,
+        model: TableModel,
+        request: ListRequest,
+        groups: Groups,
+        sizes: dict[int, int] | None,
+    ) -> None:
+        self._model, self._request, self._groups = model, request, groups
+        self._checks: Checks = checks_of(request.budget, sizes)
+        self._kept = _Kept()
+        self._top: _Best | None = None
+        # The end of a full list; nothing is lower than NaN.
+        self._least = np.nan
 
-    def of(self, table: Table) -> Array:
-        """The number of the period of each row: 0 for all without periods."""
-        if self._per is None:
-            return np.zeros(len(table), dtype=np.int64)
-        name = self.column(column_names(table))
-        return self._numbers(part_of(table, [name])[name])
-
-    def column(self, names: Iterable[str]) -> str:
-        """The column with the time, which has to be there."""
-        if self._time is None or self._time not in names:
-            raise ValueError(
-                f"per={self._per!r} needs the column with the time, and there is none."
-            )
-        return self._time
-
-    def _numbers(self, column: pd.Series[Any]) -> Array:
-        if pd.api.types.is_numeric_dtype(column):
-            raise ValueError(
-                f"{column.name} holds numbers; turn it into dates (pandas.to_datetime)."
-            )
-        if column.isna().any():
-            raise ValueError(f"{column.name} is missing in {int(column.isna().sum())} rows.")
-        if pd.api.types.is_datetime64_any_dtype(column):
-            times = column
-        else:
-            if self._first is None:
-                self._first = column.iloc[:1]
-            times = pd.to_datetime(pd.concat([self._first, column])).iloc[1:]
-        if times.dt.tz is not None:
-            times = times.dt.tz_localize(None)
-        return np.asarray(pd.PeriodIndex(times.dt.to_period(_PERIODS[str(self._per)])).asi8)
-
-    def texts(self, numbers: Array) -> Array:
-        """What the periods are called."""
-        freq = _PERIODS[str(self._per)]
-        return np.array([str(pd.Period(ordinal=int(n), freq=freq)) for n in numbers], dtype=object)
-
-
-def period_counts(chunks: Iterable[Chunk]) -> dict[int, int]:
-    """How many rows each period has."""
-    counts: Counter[int] = Counter()
-    for chunk in chunks:
-        numbers, found = np.unique(chunk.period, return_counts=True)
-        counts.update(dict(zip(numbers.tolist(), found.tolist(), strict=True)))
-    return counts
-
-
-class _Memory(local):
-    """Memory of each thread for the chunk that it scores, and for the next one."""
-
-    def __init__(self) -> None:
-        self._held = np.empty(0)
-
-    def empty(self, shape: tuple[int, int], order: Literal["C", "F"]) -> Floats:
-        """An array, of use until the next one is asked for."""
-        size = shape[0] * shape[1]
-        if self._held.size < size:
-            self._held = np.empty(size)
-        return self._held[:size].reshape(shape, order=order)
-
-
-class Scorer:
-    """Scores chunks, and keeps of each the rows that may come on the list.
-
-    Rows that do not come before ``least``, the end of a full list, are not kept.
-    """
-
-    def __init__(self, model: TableModel, wanted: Wanted, counts: Mapping[int, int] | None) -> None:
-        self._model, self.wanted = model, wanted
-        self.checks = _checks(wanted.budget, counts)
-        self._memory = _Memory()
-        self.least = np.nan  # nothing is lower than no number
-
-    def __call__(self, chunk: Chunk) -> _Best:
-        """The best rows of a chunk."""
-        table, period = chunk.table, chunk.period
+    def take(self, piece: ScoredPiece) -> _Best:
+        """The best rows of a piece."""
+        table, model = piece.table, self._model
         names = column_names(table)
-        name = self.wanted.column_of_one(self._model, names)
+        name = self._request.owner_column(model.entity, names)
         owner = None if name is None else part_of(table, [name])[name]
-        priority = self._model._priority(table, self._memory.empty)
         codes = None if owner is None else entity_codes(owner)
-        best = _first_rows(priority, period, codes, self.checks)
-        # An equal row of a later chunk comes after; what is no number comes last.
-        best = best[~(priority[best] <= self.least)]
-        model = self._model
+        best = top_rows(piece.priority, piece.group, self._checks, codes)
+        # An equal row of a later piece comes after; NaN comes last.
+        best = best[~(piece.priority[best] <= self._least)]
         kept = [*model.encoder_.columns_, model.id, model.entity, model.time, model.amount]
         columns = dict.fromkeys(column for column in kept if column in names)
         return _Best(
-            priority[best],
-            period[best],
+            piece.priority[best],
+            piece.group[best],
             None if owner is None else owner.iloc[best].to_numpy(dtype=object),
-            best + chunk.start,
-            part_of(table, list(columns), best, chunk.start),
+            best + piece.start,
+            part_of(table, list(columns), best, piece.start),
         )
 
+    def add(self, taken: _Best) -> None:
+        """Merge the best rows of the next piece into the list."""
+        self._kept.add(taken.rows, taken.position)
+        if self._top is None:
+            self._top = taken
+        else:
+            # Of equal rows those of earlier pieces stay ahead.
+            both = self._top.then(taken)
+            codes = None if both.owner is None else entity_codes(pd.Series(both.owner))
+            self._top = both.at(top_rows(both.priority, both.group, self._checks, codes))
+            self._kept.let_go(but=self._top.position)
+        top = self._top
+        if self._request.per is None and top.group.size >= self._checks(top.group[:1])[0]:
+            self._least = float(top.priority[-1])
 
-def merged_list(
-    model: TableModel,
-    scorer: Scorer,
-    scored: Iterable[_Best],
-    reasons: bool,
+    def listed(self, reasons: bool) -> pd.DataFrame:
+        """The rows in the order of the list, with what people need to know of each."""
+        if self._top is None:
+            return pd.DataFrame(columns=["rank", "priority", "probability"])
+        model, per = self._model, self._request.per
+        # Numbers of groups are in the order in which they came.
+        order = np.argsort(self._groups.places(self._top.group), kind="stable")
+        top = self._top.at(order)
+        rows = self._kept.at(top.position)
+        listed = pd.DataFrame({"rank": _ranks(top.group)}, index=rows.index)
+        if per is not None:
+            listed[per] = self._groups.names(top.group)
+        for name in (model.id, model.entity, model.time, model.amount):
+            if name is not None and name in rows.columns:
+                listed[name] = rows[name]
+        listed["priority"] = top.priority
+        probability, why = model._probability_and_reasons(rows, reasons=reasons)
+        listed["probability"] = probability
+        if reasons:
+            listed["reason"] = [str(reason) for reason in why]
+        return listed
+
+
+def _ranks(group: Ints) -> Ints:
+    """The place of each row among those of its group, from 1; rows of a group are together."""
+    first = np.flatnonzero(np.append(True, group[1:] != group[:-1])) if group.size else group
+    return places(np.repeat(np.arange(first.size), np.diff(np.append(first, group.size))))
+
+
+def rank_chunks(
+    model: TableModel, chunks: Chunks, request: ListRequest, rows: int | None, reasons: bool
 ) -> pd.DataFrame:
-    """The list of all chunks from the best rows of each, which come in the order of the chunks."""
-    wanted, checks, kept = scorer.wanted, scorer.checks, _Kept()
-    top: _Best | None = None
-    for best in scored:
-        kept.add(best.rows, best.position)
-        if top is None:
-            top = best
-            continue
-        # Of equal rows those of earlier chunks stay ahead.
-        both = top.merged(best, np.arange(top.priority.size + best.priority.size))
-        codes = None if both.entity is None else entity_codes(pd.Series(both.entity))
-        top = top.merged(best, _first_rows(both.priority, both.period, codes, checks))
-        kept.let_go(but=top.position)
-        if wanted.per is None and top.priority.size >= checks(top.period[:1])[0]:
-            scorer.least = float(top.priority[-1])
-    if top is None:
-        return pd.DataFrame(columns=["rank", "priority", "probability"])
-    return _listed(model, top._replace(rows=kept.at(top.position)), wanted.per, reasons)
+    """The list of all chunks together."""
+    groups = Groups(request.per, model.time)
+    again = chunks if callable(chunks) else lambda: chunks
+    sizes: dict[int, int] | None = None
+    if budget_share(request.budget) is not None:
+        if rows is not None and request.per is None:
+            sizes = {0: rows}
+        elif not callable(chunks) and iter(chunks) is chunks:
+            raise ValueError(
+                f"A budget of {request.budget} is a share of rows that are not counted yet: give "
+                "chunks that can be read twice (a list, or a function that opens them)"
+                + (", or rows=." if request.per is None else ".")
+            )
+        else:
+            sizes = group_sizes(pieces_of(again(), groups))
+    sink = ListSink(model, request, groups, sizes)
+    score_pieces(model, pieces_of(again(), groups), [sink])
+    return sink.listed(reasons)
 
 
-def _checks(budget: Budget, counts: Mapping[int, int] | None) -> Callable[[Array], Floats]:
-    """How many checks each of some periods has, by the rows of each where a share is asked for."""
-    if counts is None:
-        return lambda period: np.full(period.size, float(budget))
-
-    def checks(period: Array) -> Floats:
-        different, place = np.unique(period, return_inverse=True)
-        bought = [checks_bought(budget, counts[number]) for number in different.tolist()]
-        return np.array(bought, dtype=np.float64)[place]
-
-    return checks
-
-
-def _first_rows(
-    priority: Floats, period: Array, entity: Array | None, checks: Callable[[Array], Floats]
-) -> Ints:
-    """The rows to check, by period and then the highest first; of equal rows the earlier one."""
-    order = np.lexsort((-priority, period))
-    if entity is not None:
-        seen = pd.DataFrame({"period": period[order], "entity": entity[order]}).duplicated()
-        order = order[~seen.to_numpy()]
-    return order[_places(period[order]) <= checks(period[order])]
-
-
-def _places(period: Array) -> Array:
-    """The place of each row among those of its period, from 1; periods are in order."""
-    return np.arange(period.size) - np.searchsorted(period, period) + 1
-
-
-def _listed(model: TableModel, top: _Best, per: str | None, reasons: bool) -> pd.DataFrame:
-    """The rows in the order of the list, with what people need to know of each."""
-    rows = top.rows
-    listed = pd.DataFrame({"rank": _places(top.period)}, index=rows.index)
-    if per is not None:
-        listed[per] = Periods(model, per).texts(top.period)
-    for name in (model.id, model.entity, model.time, model.amount):
-        if name is not None and name in rows.columns:
-            listed[name] = rows[name]
-    listed["priority"] = top.priority
-    column = list(model.classes_).index(model.positive_)
-    listed["probability"] = model.predict_proba(rows)[:, column]
-    if reasons and len(rows):
-        listed["reason"] = [str(reason) for reason in model.explain(rows)]
-    return listed
+def group_sizes(pieces: Iterable[Piece]) -> dict[int, int]:
+    """How many rows each group has."""
+    counts: Counter[int] = Counter()
+    for piece in pieces:
+        numbers, found = np.unique(piece.group, return_counts=True)
+        counts.update(dict(zip(numbers.tolist(), found.tolist(), strict=True)))
+    return counts

@@ -29,12 +29,12 @@ class Words(NamedTuple):
         for condition in reason.because:
             index = names.index(condition.feature)
             own = float(encoded.iloc[index])
-            plan = self.encoder._level_codes(index)
+            plan = self.encoder.level_codes(index)
             if plan is not None:
                 found = self._levelled(condition, index, plan, own, row)
             elif condition.op == "≈":
                 found = self._alike(condition, index, own, row, reason)
-            elif self.encoder._is_flag(index):
+            elif self.encoder.is_flag(index):
                 found = self._flagged(condition, index, own)
             else:
                 found = self._bounded(condition, index)

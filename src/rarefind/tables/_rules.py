@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from rarefind.conditions.words import column_node, joined, test_node
 from rarefind.data import TableEncoder, decode
 from rarefind.data.columns import (
     BooleanPlan,
@@ -22,6 +21,7 @@ from rarefind.data.columns import (
     level_texts,
 )
 from rarefind.rules import Rule, RuleError, RuleSet
+from rarefind.rules.branch_nodes import all_of, column_node, test_node
 from rarefind.rules.branches import Branch, Combination, Test
 from rarefind.rules.syntax import (
     Column,
@@ -43,7 +43,7 @@ def table_rules(
     rules = []
     for place, branch in enumerate(branches, start=1):
         parts = [columns.node(output, test, combinations) for output, test in branch.items()]
-        rules.append(Rule(str(joined(parts)), name=f"c{place}"))
+        rules.append(Rule(str(all_of(parts)), name=f"c{place}"))
     return RuleSet(rules)
 
 
@@ -54,7 +54,7 @@ def as_read(encoder: TableEncoder, frame: pd.DataFrame) -> pd.DataFrame:
     around them.
     """
     read: dict[str, Any] = {}
-    for plan in encoder._plans:
+    for plan in encoder.plans_:
         column = frame[plan.column]
         if isinstance(plan, NumberPlan):
             read[plan.column] = decode.numbers(column, plan.written)
@@ -73,7 +73,7 @@ class _Columns:
 
     def __init__(self, encoder: TableEncoder) -> None:
         self.outputs: list[tuple[Plan, int]] = [
-            (plan, output) for plan in encoder._plans for output in range(len(plan.names))
+            (plan, output) for plan in encoder.plans_ for output in range(len(plan.names))
         ]
 
     def node(self, output: int, test: Test, combinations: Sequence[Combination]) -> Node:

@@ -1,4 +1,4 @@
-"""What the tree classifiers share: rows with weights, levels and holes; threshold; probability."""
+"""What the tree classifiers share: rows with weights, categories and missing values."""
 
 from __future__ import annotations
 
@@ -13,12 +13,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from rarefind._core.checks import level_columns, training_weights
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Label, Table
 from rarefind.base import RareClassifier
-from rarefind.metrics import CountMetric
-from rarefind.rules import Condition, Reason
-from rarefind.rules.branches import Broken
-from rarefind.selection import best_threshold
-from rarefind.selection.calibration import Calibration, Reference
-from rarefind.selection.thresholds import metric_of_counts, only
+from rarefind.rules.branches import BranchList
+from rarefind.selection.calibration import SHARE
 from rarefind.trees._branches import meta_tree_branches
 from rarefind.trees._ranker import Ranker
 from rarefind.trees._training import TrainingRows
@@ -27,6 +23,12 @@ from rarefind.trees.graph import check_state
 MAX_BINS = 512
 #: Where ``threshold=None`` cuts positions, which are 1/2 for the last leaf of the first half.
 ABOVE_HALF = float(np.nextafter(0.5, 1.0))
+
+
+def upgrade_trees(version: int, state: dict[str, Any]) -> dict[str, Any]:
+    """Rename the attributes that older files of tree classifiers have under other names."""
+    names = {"_holes": "_has_missing"}
+    return {names.get(name, name): value for name, value in state.items()}
 
 
 class Start(NamedTuple):
@@ -48,7 +50,10 @@ class TreeClassifier(RareClassifier):
     """Base of classifiers made of trees: scores are precisions, from 0 to 1."""
 
     _allows_missing = True
-    _reads_columns = True
+    reads_columns = True
+    _score_kind = SHARE
+    #: A row is positive where half of its leaf is.
+    _own_threshold = 0.5
     #: Parameters that all of them have.
     _shared_constraints: ClassVar[dict[str, Any]] = {
         "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
@@ -68,13 +73,7 @@ class TreeClassifier(RareClassifier):
     categorical_features: Any
     splitter: str
     max_bins: int
-    threshold: Any
-    metric: Any
     pos_label: Label
-    value_: float
-
-    #: Where ``threshold=None`` cuts: a row is positive where half of its leaf is.
-    _own_threshold = 0.5
 
     def _start(
         self, X: Table, y: ArrayLike, sample_weight: ArrayLike | None, groups: ArrayLike | None
@@ -89,10 +88,12 @@ class TreeClassifier(RareClassifier):
             weight = training_weights(X, self.classes_[codes], sample_weight, self.class_weight)
         used = weight > 0
         if np.unique(codes[used]).size < 2:
-            raise ValueError("All rows with weight are of one class: learning needs two classes.")
+            raise ValueError(
+                "All rows with a weight above 0 are of one class: learning needs two classes."
+            )
         # Shrinkage and smoothing speak of rows, so a row weighs 1 on average.
         own, weight = (w[used] / w[used].mean() for w in (own, weight))
-        self._holes: Bools = np.isnan(X[used]).any(axis=0)
+        self._has_missing: Bools = np.isnan(X[used]).any(axis=0)
         rows = TrainingRows(
             X[used],
             self._is_positive(codes[used]),
@@ -104,56 +105,20 @@ class TreeClassifier(RareClassifier):
         kept_groups = None if groups is None else np.asarray(groups)[used]
         return Start(rows, codes[used], own, kept_groups, used)
 
-    def _count_metric(self) -> CountMetric:
-        return metric_of_counts(self.metric)
-
-    def _settle(self, score: Floats, positive: Bools, weight: Floats) -> None:
-        """Set the threshold, the probabilities and the ranks by the scores of held-out rows."""
-        bounds = (-np.inf, np.inf)
-        if self.threshold != "auto":
-            bounds = only(self._fixed_threshold())
-        best = best_threshold(
-            positive, score, self._count_metric(), sample_weight=weight, bounds=bounds
-        )
-        self.threshold_, self.value_ = best.threshold, best.value
-        self._calibration: Calibration | None = Calibration.fit(_odds(score), positive, weight)
-        self._reference: Reference | None = Reference.of(score, weight)
-
-    def _settle_unseen(self) -> None:
-        """Without held-out rows scores are taken for probabilities."""
-        self.threshold_, self.value_ = self._fixed_threshold(), np.nan
-        self._calibration, self._reference = None, None
-
-    def _fixed_threshold(self) -> float:
-        return self._own_threshold if self.threshold is None else float(self.threshold)
-
     @abstractmethod
     def _rankers(self) -> list[Ranker]:
         """All trees that rank."""
 
-    def _branches(self) -> Broken:
+    def tree_branches(self) -> BranchList:
         """Every way to a leaf of every tree, as tests on columns."""
         trees = [ranker.tree for ranker in self._rankers()]
-        return Broken([branch for tree in trees for branch in meta_tree_branches(tree)], [])
+        return BranchList([branch for tree in trees for branch in meta_tree_branches(tree)], [])
 
     def _check_state(self) -> None:
-        """Refuse what a file holds that no fit would make."""
+        """Raise on a state from a file that no fit would make."""
         for ranker in self._rankers():
             check_state(ranker.tree, self.n_features_in_)
             sizes = ranker.score.shape, ranker.width.shape
             nodes, conditions = ranker.tree.nodes.root.size, ranker.tree.conditions.feature.size
             if sizes not in (((nodes,), (conditions,)), ((nodes,), (0,))):
-                raise ValueError("A tree of the model has scores for another.")
-
-    def _reason(self, score: float, because: list[Condition]) -> Reason:
-        rank = None if self._reference is None else self._reference.rank(score)
-        return Reason(score, rank, because)
-
-    def _probability(self, X: Floats) -> Floats:
-        score = self._priority(X)
-        return score if self._calibration is None else self._calibration.probability(_odds(score))
-
-
-def _odds(score: Floats) -> Floats:
-    """Score as odds, at most a hundred to one: a pure leaf is no certainty."""
-    return np.asarray(score / (1.01 - score))
+                raise ValueError("A tree of the model has scores of another size.")

@@ -20,12 +20,12 @@ _WIDEST = 1e300
 def band_widths(tree: MetaTree, X: Floats, weight: Floats) -> Floats:
     """Half the band of each condition: how far the rows that come to it lie from it on average."""
     c = tree.conditions
-    width = _mean_distances(tree.coded(X), *c[:-1], tree.nodes.root, tree.sets, weight)
+    width = _mean_distances(tree.encode(X), *c[:-1], tree.nodes.root, tree.sets, weight)
     # Three digits: people read them.
     return np.array([float(f"{min(w, _WIDEST):.3g}") for w in width])
 
 
-def blended(tree: MetaTree, X: Floats, width: Floats, value: Floats) -> Floats:
+def blend(tree: MetaTree, X: Floats, width: Floats, value: Floats) -> Floats:
     """Sum of the values of the outer nodes that each row reaches, by its shares in them.
 
     Bands are ``width`` to each side of a threshold. Each column of ``value`` is a number for every
@@ -36,7 +36,7 @@ def blended(tree: MetaTree, X: Floats, width: Floats, value: Floats) -> Floats:
     outer = (nodes.root, end, nodes.first, nodes.second)
     kinds = (c.feature, c.threshold, 2.0 * width, c.missing_left, c.set_number)
     sides = (_shares_at(tree, c.left), _shares_at(tree, c.right))
-    return _blended(tree.coded(X), *kinds, *sides, *outer, tree.sets, np.ascontiguousarray(value))
+    return _blend(tree.encode(X), *kinds, *sides, *outer, tree.sets, np.ascontiguousarray(value))
 
 
 def _shares_at(tree: MetaTree, child: Array) -> Array:
@@ -49,7 +49,7 @@ def _shares_at(tree: MetaTree, child: Array) -> Array:
 
 
 @kernel
-def _blended(
+def _blend(
     X: Floats,
     feature: Array,
     threshold: Floats,
@@ -110,7 +110,7 @@ def _mean_distances(
     sets: Bools,
     weight: Floats,
 ) -> Floats:
-    """Send each row down the graph; mean distance to each threshold, 0 for sets and holes."""
+    """Mean distance of the rows to each threshold that they meet; 0 where categories are split."""
     n = np.zeros(feature.size)
     total = np.zeros(feature.size)
     for i in range(X.shape[0]):

@@ -33,6 +33,6 @@ def _test(tree: MetaTree, number: int, holds: bool) -> Test:
     left = tree.sets[c.set_number[number]]
     goes = left[: levels.size] == holds
     new = bool(left[levels.size + 1]) == holds
-    # A level that was not seen in training is none of the known ones.
+    # A category that was not seen in training is not one of the known ones.
     named = levels[np.flatnonzero(goes != new)]
     return Test(levels=frozenset(named.tolist()), negated=new, missing=missing)

@@ -18,11 +18,11 @@ from rarefind.rules import Reason
 from rarefind.selection.cross_validation import folds_of_used
 from rarefind.trees._base import Start, TreeClassifier
 from rarefind.trees._borders import band_widths
-from rarefind.trees._columns import Columns
+from rarefind.trees._columns import TreeColumns
 from rarefind.trees._graphviz import to_graphviz
 from rarefind.trees._meta import Plan, grow_meta_tree
 from rarefind.trees._paths import LeafRule, explain_path, leaf_ranks, to_conditions
-from rarefind.trees._prune import HeldOut, Shape, mean_of_folds
+from rarefind.trees._prune import HeldOutRanking, Pruning, mean_of_folds
 from rarefind.trees._ranker import Ranker, shape_priorities
 from rarefind.trees._sql import to_sql
 from rarefind.trees._text import export_text
@@ -34,13 +34,13 @@ INNER_DEPTHS = (1, 2, 4)
 MAX_INNER = 20
 
 
-class _Fold(NamedTuple):
+class _FoldTree(NamedTuple):
     """A tree that has not seen the rows held out."""
 
     tree: MetaTree
     width: Floats
     held: Ints
-    ranked: list[HeldOut]  # for each shape
+    ranked: list[HeldOutRanking]  # for each shape
     values: Floats  # what these rankings are worth
 
 
@@ -103,9 +103,9 @@ class MetaTreeClassifier(TreeClassifier):
         self._held_out = [fold.ranked for fold in trees[chosen]]
         self._take_shape(shape)
         if pairs:
-            self._settle(*self._held_out_scores(start, trees[chosen], shape))
+            self._calibrate(*self._held_out_scores(start, trees[chosen], shape))
         else:
-            self._settle_unseen()
+            self._leave_uncalibrated()
 
     def _inner_depths(self) -> list[int]:
         if isinstance(self.inner_depth, Integral):
@@ -129,29 +129,29 @@ class MetaTreeClassifier(TreeClassifier):
             start.rows.X, labels, self.cv, start.used, groups=start.groups, random_state=seed
         )
 
-    def _shapes(self) -> list[Shape]:
+    def _shapes(self) -> list[Pruning]:
         depths = range(self.outer_depth + 1) if self.prune else [self.outer_depth]
-        return [Shape(depth, m) for depth in depths for m in self._smoothings()]
+        return [Pruning(depth, m) for depth in depths for m in self._smoothings()]
 
     def _grow_folds(
         self,
         start: Start,
-        columns: Columns,
+        columns: TreeColumns,
         plans: list[Plan],
-        shapes: list[Shape],
+        shapes: list[Pruning],
         pairs: list[tuple[Ints, Ints]],
         seed: int,
         step: Callable[[], None],
-    ) -> list[list[_Fold]]:
+    ) -> list[list[_FoldTree]]:
         """The trees of all folds, for each plan."""
 
-        def grow_fold(train: Ints, held: Ints) -> list[_Fold]:
+        def grow_fold(train: Ints, held: Ints) -> list[_FoldTree]:
             train = np.sort(train)
             part = start.rows.part(columns, train)
             positive, weight = start.rows.is_positive[train], start.rows.weight[train]
             found = []
             for plan in plans:
-                own = plan.scaled(weight.sum() / start.rows.weight.sum())
+                own = plan.scale(weight.sum() / start.rows.weight.sum())
                 tree = grow_meta_tree(part, positive, weight, own, seed)
                 width = self._bands(tree, start.rows.X[train], weight)
                 found.append(self._judge(start, tree, width, held, shapes))
@@ -163,7 +163,7 @@ class MetaTreeClassifier(TreeClassifier):
         )
         return [[fold[i] for fold in grown] for i in range(len(plans))]
 
-    def _choose(self, trees: list[list[_Fold]], shapes: list[Shape]) -> tuple[int, Shape]:
+    def _choose(self, trees: list[list[_FoldTree]], shapes: list[Pruning]) -> tuple[int, Pruning]:
         """The plan, and the shape, that rank held-out rows best: the first of equal ones."""
         self.held_out_value_ = np.nan
         if not trees[0]:
@@ -176,23 +176,23 @@ class MetaTreeClassifier(TreeClassifier):
         return plan, shapes[shape]
 
     def _judge(
-        self, start: Start, tree: MetaTree, width: Floats, held: Ints, shapes: list[Shape]
-    ) -> _Fold:
+        self, start: Start, tree: MetaTree, width: Floats, held: Ints, shapes: list[Pruning]
+    ) -> _FoldTree:
         """See what a tree makes, in every shape, of the rows held out."""
         weight, positive = start.own_weight[held], start.rows.is_positive[held]
         ranked, values = [], []
         for score in shape_priorities(tree, shapes, self._scores, width, start.rows.X[held]):
-            whole = HeldOut.of(score, weight, positive)
-            ranked.append(whole.thinned())
+            whole = HeldOutRanking.of(score, weight, positive)
+            ranked.append(whole.thin())
             values.append(self._worth(whole, ranked[-1]))
-        return _Fold(tree, width, held, ranked, np.array(values))
+        return _FoldTree(tree, width, held, ranked, np.array(values))
 
-    def _worth(self, whole: HeldOut, thinned: HeldOut) -> float:
+    def _worth(self, whole: HeldOutRanking, thinned: HeldOutRanking) -> float:
         """What a ranking is worth; a budget is judged as ``refit_budget`` will judge others."""
         return whole.worth(self._target) if self._share is None else thinned.around(self._share)
 
     def _held_out_scores(
-        self, start: Start, trees: list[_Fold], shape: Shape
+        self, start: Start, trees: list[_FoldTree], shape: Pruning
     ) -> tuple[Floats, Bools, Floats]:
         scores = [
             Ranker.of(fold.tree, shape, self._scores, fold.width).priority(start.rows.X[fold.held])
@@ -208,13 +208,13 @@ class MetaTreeClassifier(TreeClassifier):
         chosen = [fold[best] for fold in self._held_out]
         self._share, self.held_out_value_ = share, _precision(chosen, share)
         self._take_shape(self._shapes()[best])
-        rows = zip(*(ranked.rows() for ranked in chosen), strict=True)
-        self._settle(*map(np.concatenate, rows))
+        scores, positive, weight = zip(*(ranked.rows() for ranked in chosen), strict=True)
+        self._calibrate(np.concatenate(scores), np.concatenate(positive), np.concatenate(weight))
 
     def _bands(self, tree: MetaTree, X: Floats, weight: Floats) -> Floats:
         return band_widths(tree, X, weight) if self.ties == "border" else np.empty(0)
 
-    def _take_shape(self, shape: Shape) -> None:
+    def _take_shape(self, shape: Pruning) -> None:
         """Use the grown tree in this shape."""
         self._ranker = Ranker.of(self._grown, shape, self._scores, self._width)
         self.outer_depth_, self.smoothing_ = shape
@@ -238,10 +238,11 @@ class MetaTreeClassifier(TreeClassifier):
         return self._ranker.priority(X)
 
     def _explain(self, X: Floats) -> list[Reason]:
-        names, coded = self._feature_names(), self.tree_.coded(X)
+        names, scores = self._feature_names(), self._priority(X)
+        rows = zip(X, self.tree_.encode(X), scores.tolist(), self._ranks(scores), strict=True)
         return [
-            self._reason(float(score), explain_path(self.tree_, row, raw, names))
-            for raw, row, score in zip(X, coded, self._priority(X), strict=True)
+            Reason(score, rank, explain_path(self.tree_, coded, raw, names))
+            for raw, coded, score, rank in rows
         ]
 
     def apply(self, X: Table) -> Ints:
@@ -256,7 +257,7 @@ class MetaTreeClassifier(TreeClassifier):
         -------
         ndarray of shape (n,)
         """
-        rows = self._checked(X)
+        rows = self._check_rows(X)
         return leaf_ranks(self.tree_, self.leaf_scores_)[self.tree_.apply(rows)]
 
     def export_text(self) -> str:
@@ -283,9 +284,9 @@ class MetaTreeClassifier(TreeClassifier):
         dialect : {"ansi", "sqlite", "duckdb", "postgresql", "mysql"}, default="ansi"
             How names are quoted and numbers are written.
         table : str, default="rows"
-            The table, with a column for each feature by its name; a hole is NULL.
+            The table, with a column for each feature by its name; a missing value is NULL.
         output : str, default="priority"
-            What the priority is called.
+            Name of the column with the priority.
 
         Returns
         -------
@@ -302,7 +303,7 @@ class MetaTreeClassifier(TreeClassifier):
         -------
         str
         """
-        return to_graphviz(*self._drawn(), holes=self._holes)
+        return to_graphviz(*self._drawn(), has_missing=self._has_missing)
 
     def to_svg(self) -> str:
         """The model as a picture for a browser or a report.
@@ -311,7 +312,7 @@ class MetaTreeClassifier(TreeClassifier):
         -------
         str
         """
-        return to_svg(*self._drawn(), holes=self._holes)
+        return to_svg(*self._drawn(), has_missing=self._has_missing)
 
     def to_conditions(self, most: int = 10_000) -> list[LeafRule]:
         """The model as rules: every way to a leaf, its conditions merged, the first leaves first.
@@ -327,12 +328,12 @@ class MetaTreeClassifier(TreeClassifier):
             Each row meets the conditions of one of them, if columns without missing values at fit
             have none. Ties that near borders break are not in them.
         """
-        return to_conditions(*self._drawn(), most=most, holes=self._holes)
+        return to_conditions(*self._drawn(), most=most, has_missing=self._has_missing)
 
     def _drawn(self) -> tuple[MetaTree, Floats, list[str]]:
         check_is_fitted(self)
         return self.tree_, self.leaf_scores_, self._feature_names()
 
 
-def _precision(held_out: list[HeldOut], share: float) -> float:
+def _precision(held_out: list[HeldOutRanking], share: float) -> float:
     return float(np.mean([fold.precision(share) for fold in held_out]))

@@ -15,19 +15,19 @@ from rarefind.data.bins import find_code
 EXACT_ROWS = 50_000
 
 
-class Columns(NamedTuple):
-    """Codes of the values of each column, rising with them; a hole has the code after the last.
+class TreeColumns(NamedTuple):
+    """Codes of the values of each column, rising with them; missing has the code after the last.
 
     A column of numbers has a code for each different value, with the rows in its order, or a code
-    for each bin. A column of levels has a code for each level.
+    for each bin. A column of categories has a code for each of them.
     """
 
     codes: Array  # int32 (d, n)
     order: Array  # int32 (d, n), rows by code, positives first; of no columns if codes are bins
-    n_codes: Array  # int32 (d,), without the one for holes
+    n_codes: Array  # int32 (d,), without the one for missing values
     is_set: Bools  # (d,), whether the codes are levels
     least: list[Floats]  # the least value of each code
-    greatest: list[Floats]  # and the greatest, the same where codes are no bins
+    greatest: list[Floats]  # and the greatest, the same where codes are not bins
 
     @property
     def exact(self) -> bool:
@@ -37,10 +37,10 @@ class Columns(NamedTuple):
     def threshold(self, column: int, low: int, high: int) -> float:
         """The number t such that ``x <= t`` for codes up to ``low`` and not from ``high`` on."""
         if high >= self.n_codes[column]:
-            return np.inf  # all numbers on one side, holes on the other
+            return np.inf  # all numbers on one side, missing values on the other
         return shortest_between(self.greatest[column][low], self.least[column][high])
 
-    def take(self, rows: Ints) -> Columns:
+    def take(self, rows: Ints) -> TreeColumns:
         """Only these rows, which rise; codes without rows stay."""
         place = np.full(self.codes.shape[1], -1, dtype=np.int32)
         place[rows] = np.arange(rows.size, dtype=np.int32)
@@ -53,7 +53,7 @@ class Columns(NamedTuple):
 
 def read_columns(
     X: Floats, positive: Bools, is_set: Bools, splitter: str, max_bins: int
-) -> Columns:
+) -> TreeColumns:
     """Code the columns: every different value, or bins that see the positives."""
     exact = splitter == "exact" or (splitter == "auto" and len(X) <= EXACT_ROWS)
     d, n = X.shape[1], len(X)
@@ -74,11 +74,11 @@ def read_columns(
         for j, cuts in zip(binned, binner.cuts_, strict=True):
             least[j], greatest[j] = _bin(np.ascontiguousarray(X[:, j]), cuts, codes[j])
     n_codes = np.array([values.size for values in least], dtype=np.int32)
-    return Columns(codes, order, n_codes, is_set, least, greatest)
+    return TreeColumns(codes, order, n_codes, is_set, least, greatest)
 
 
 def level_codes(column: Floats, levels: Floats) -> Floats:
-    """Codes of levels: one after that for holes if the level is new; NaN for holes."""
+    """Codes of categories: NaN for a missing value, the last code for a category that is new."""
     place = np.minimum(np.searchsorted(levels, column), max(0, levels.size - 1))
     known = levels[place] == column if levels.size else np.zeros(column.size, dtype=bool)
     return np.where(np.isnan(column), np.nan, np.where(known, place, levels.size + 1))
@@ -117,7 +117,7 @@ def _positives_first(order: Array, codes: Array, is_positive: Bools) -> None:
 
 @kernel
 def _bin(column: Floats, cuts: Floats, codes: Array) -> tuple[Floats, Floats]:
-    """Fill the number of cuts at or below each value, one more than there can be for a hole.
+    """Fill the number of cuts at or below each value; a missing value gets the next code.
 
     Returns the least and the greatest value with each code.
     """

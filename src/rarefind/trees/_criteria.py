@@ -12,8 +12,8 @@ P and W are their sums, π = P/W the precision before it.
 - ``gini`` and ``entropy``: the impurity that the split removes;
 - ``auc``: the area under the ROC curve of ranking the better side first, (1 + |β − α|)/2.
 
-All but ``ap`` are convex in (p_l, w_l), ``max-ap`` without shrinkage: their best set of levels is a
-prefix of the levels in the order of precision.
+All but ``ap`` are convex in (p_l, w_l), ``max-ap`` without shrinkage: their best set of categories
+is a prefix of these in the order of precision.
 """
 
 from __future__ import annotations

@@ -16,18 +16,18 @@ from rarefind._core.sklearn_compat import report_progress, with_callbacks
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.metrics import average_precision
 from rarefind.rules import Reason
-from rarefind.trees._base import Start, TreeClassifier
+from rarefind.trees._base import Start, TreeClassifier, upgrade_trees
 from rarefind.trees._borders import band_widths
 from rarefind.trees._classifier import MAX_INNER
-from rarefind.trees._columns import Columns
+from rarefind.trees._columns import TreeColumns
 from rarefind.trees._criteria import CRITERIA
 from rarefind.trees._forest_reasons import explain_by_trees
 from rarefind.trees._meta import Plan, grow_meta_tree
-from rarefind.trees._prune import Shape
+from rarefind.trees._prune import Pruning
 from rarefind.trees._ranker import Ranker
 
 
-@saved("metaap-forest")
+@saved("metaap-forest", 2, upgrade=upgrade_trees)
 class MetaAPForestClassifier(TreeClassifier):
     """The mean of many MetaAP trees: better at the top of the list than one, and not to be read.
 
@@ -87,7 +87,7 @@ class MetaAPForestClassifier(TreeClassifier):
     value_ : float
         ``metric`` on the out-of-bag scores at the threshold.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     Notes
     -----
@@ -133,6 +133,8 @@ class MetaAPForestClassifier(TreeClassifier):
     trees_: list[Ranker]
     oob_scores_: Floats
     oob_average_precision_: float
+
+    stops_quickly = True
 
     def __init__(
         self,
@@ -226,7 +228,7 @@ class MetaAPForestClassifier(TreeClassifier):
         self._judge(start, times > 0)
         return self
 
-    def _grow(self, start: Start, columns: Columns, plan: Plan, seed: int) -> _Bagged:
+    def _grow(self, start: Start, columns: TreeColumns, plan: Plan, seed: int) -> _Bagged:
         rows, rng = start.rows, np.random.RandomState(seed)
         times = bootstrap(rows.is_positive, start.groups, rng)
         drawn, left_out = np.flatnonzero(times), np.flatnonzero(times == 0)
@@ -234,9 +236,9 @@ class MetaAPForestClassifier(TreeClassifier):
         tree = grow_meta_tree(columns.take(drawn), rows.is_positive[drawn], weight, plan, seed)
         border = self.ties == "border"
         width = band_widths(tree, rows.X[drawn], weight) if border else np.empty(0)
-        shape = Shape(self.outer_depth, float(self.smoothing))
+        shape = Pruning(self.outer_depth, float(self.smoothing))
         ranker = Ranker.of(tree, shape, "precision", width)
-        return _Bagged(ranker, left_out, ranker.blended(rows.X[left_out]))
+        return _Bagged(ranker, left_out, ranker.blend(rows.X[left_out]))
 
     def _judge(self, start: Start, known: Bools) -> None:
         """Threshold, probabilities and average precision by the out-of-bag scores."""
@@ -245,14 +247,14 @@ class MetaAPForestClassifier(TreeClassifier):
         self.oob_average_precision_ = np.nan
         if positive.any() and not positive.all():
             self.oob_average_precision_ = average_precision(positive, score, sample_weight=weight)
-            self._settle(score, positive, weight)
+            self._calibrate(score, positive, weight)
         elif self.threshold == "auto":
             raise ValueError(
-                "All rows of one class are in every tree, so nothing is left to tune the threshold "
-                "by: give more rows of it, or threshold a number or None."
+                "All rows of one class are in every tree, so no row is left to tune the threshold: "
+                "give more rows of that class, or set threshold to a number or None."
             )
         else:
-            self._settle_unseen()
+            self._leave_uncalibrated()
 
     def _plan(self, start: Start) -> Plan:
         return Plan(
@@ -271,7 +273,7 @@ class MetaAPForestClassifier(TreeClassifier):
 
     def _priority(self, X: Floats) -> Floats:
         scores = Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")(
-            delayed(tree.blended)(X) for tree in self.trees_
+            delayed(tree.blend)(X) for tree in self.trees_
         )
         total = np.zeros(len(X))
         for score in scores:  # always in the order of the trees, so that sums are the same
@@ -280,10 +282,11 @@ class MetaAPForestClassifier(TreeClassifier):
 
     def _explain(self, X: Floats) -> list[Reason]:
         names, trees = self._feature_names(), [ranker.tree for ranker in self.trees_]
-        coded = trees[0].coded(X)
+        scores = self._priority(X)
+        rows = zip(X, trees[0].encode(X), scores.tolist(), self._ranks(scores), strict=True)
         return [
-            self._reason(float(score), explain_by_trees(trees, row, raw, names))
-            for raw, row, score in zip(X, coded, self._priority(X), strict=True)
+            Reason(score, rank, explain_by_trees(trees, coded, raw, names))
+            for raw, coded, score, rank in rows
         ]
 
 

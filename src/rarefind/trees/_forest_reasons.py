@@ -8,7 +8,7 @@ import numpy as np
 
 from rarefind._core.types import Floats
 from rarefind.rules import Condition
-from rarefind.trees._paths import interval, merged, path_weights, plain, row_path
+from rarefind.trees._paths import interval, merge_conditions, path_weights, plain, row_path
 from rarefind.trees.graph import MetaTree
 
 _CONDITIONS_SHOWN = 5
@@ -25,7 +25,7 @@ def explain_by_trees(
     asked: dict[str, list[Condition]] = defaultdict(list)
     for tree in trees:
         path = row_path(tree, row)
-        for condition in merged(tree, path, names, path_weights(tree, path), raw_row):
+        for condition in merge_conditions(tree, path, names, path_weights(tree, path), raw_row):
             asked[condition.feature].append(condition)
     share = {name: sum(c.weight for c in found) / len(trees) for name, found in asked.items()}
     top = sorted(share, key=lambda name: -share[name])[:_CONDITIONS_SHOWN]
@@ -43,7 +43,7 @@ def _typical(conditions: list[Condition], value: float, weight: float) -> Condit
         return Condition(name, "=", "missing", f"{name} is missing", weight)
     bounds = [_bounds(condition) for condition in conditions]
     known = [(b, c.weight) for b, c in zip(bounds, conditions, strict=True) if b is not None]
-    if not known:  # a column of levels
+    if not known:  # a column of categories
         return Condition(name, "=", value, f"{name} = {plain(value)}", weight)
     weights = np.array([w for _, w in known])
     low = _median(np.array([low for (low, _), _ in known]), weights)

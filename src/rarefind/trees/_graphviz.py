@@ -8,7 +8,9 @@ from rarefind.trees.layout import Box, boxes_and_ends
 from rarefind.trees.svg import COLOURS, box_colour
 
 
-def to_graphviz(tree: MetaTree, score: Floats, names: list[str], holes: Bools | None = None) -> str:
+def to_graphviz(
+    tree: MetaTree, score: Floats, names: list[str], has_missing: Bools | None = None
+) -> str:
     """Write the tree in DOT, with the same content as the SVG.
 
     Parameters
@@ -18,15 +20,15 @@ def to_graphviz(tree: MetaTree, score: Floats, names: list[str], holes: Bools | 
     score : ndarray of shape (n_outer_nodes,)
         Score of each outer node; those of leaves are used.
     names : list of str
-        What the features are called.
-    holes : ndarray of bool, default=None
-        Features of which boxes say where a hole goes; by default only their tips do.
+        Names of the features.
+    has_missing : ndarray of bool, default=None
+        Features whose boxes say where a missing value goes; by default only their tips do.
 
     Returns
     -------
     str
     """
-    boxes, ends = boxes_and_ends(tree, score, names, holes)
+    boxes, ends = boxes_and_ends(tree, score, names, has_missing)
     lines = [
         "digraph tree {",
         '  node [shape=box, style="rounded,filled", fontname="Helvetica"];',
@@ -44,11 +46,11 @@ def to_graphviz(tree: MetaTree, score: Floats, names: list[str], holes: Bools | 
 
 
 def _attributes(box: Box) -> str:
-    label = r"\n".join(map(_escaped, box.lines))
-    return f'label="{label}", tooltip="{_escaped(box.tip)}", fillcolor="{box_colour(box)}"'
+    label = r"\n".join(map(_escape, box.lines))
+    return f'label="{label}", tooltip="{_escape(box.tip)}", fillcolor="{box_colour(box)}"'
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """Text within quotes, where a backslash starts an escape."""
     text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
     # Graphviz reads entities of HTML in labels.

@@ -13,14 +13,14 @@ from rarefind._core.kernels import kernel
 from rarefind._core.types import Array, Floats
 from rarefind.trees._criteria import AP, split_value, useless_value
 
-# Sets of up to this many levels, and a hole, are searched whole.
+# With up to this many categories, and missing values, all sets of them are tried.
 EXACT_LEVELS = 8
 # A split must be better than a useless one by more than rounding.
 _LEAST_GAIN = 1e-10
 
 
-# The columns of a split: codes up to LOW go left, HIGH is the next code in the node; holes go left
-# if MISSING_LEFT is 1. FEATURE is -1 for a leaf, LOW for a set.
+# The columns of a split: codes up to LOW go left, HIGH is the next code in the node; missing
+# values go left if MISSING_LEFT is 1. FEATURE is -1 for a leaf, LOW for a set.
 FEATURE, LOW, HIGH, MISSING_LEFT, LEFT, RIGHT = range(6)
 
 
@@ -301,7 +301,7 @@ def _try_sides(
     best: Floats,
     found: Array,
 ) -> None:
-    """Try a cut, (feature, low, high), with holes on either side; without any they go with most."""
+    """Try a cut, (feature, low, high), with missing values on either side, or with most rows."""
     n, w, p = before[slot, 0], before[slot, 1], before[slot, 2]
     if missing[slot, 0] == 0.0:
         most = 1 if 2.0 * w >= totals[slot, 1] else 0
@@ -362,11 +362,11 @@ def _scan_order(
             before[slot, 2] += weight[row]
             dull[slot] = False
     for slot in range(n_slots):
-        _try_holes(j, before, last[slot], n_codes, totals, slot, rules, best, found)
+        _try_missing(j, before, last[slot], n_codes, totals, slot, rules, best, found)
 
 
 @kernel
-def _try_holes(
+def _try_missing(
     j: int,
     present: Floats,
     last: int,
@@ -377,7 +377,7 @@ def _try_holes(
     best: Floats,
     found: Array,
 ) -> None:
-    """Try all numbers on the left and the holes, if any, on the right."""
+    """Try all numbers on the left and the missing values, if any, on the right."""
     if last >= 0:
         n, w, p = present[slot, 0], present[slot, 1], present[slot, 2]
         split = (j, last, n_codes, 0)
@@ -411,7 +411,7 @@ def _scan_bins(
             for i in range(3):
                 before[slot, i] += sizes[slot, code, i]
             last = code
-        _try_holes(j, before, last, n_codes, totals, slot, rules, best, found)
+        _try_missing(j, before, last, n_codes, totals, slot, rules, best, found)
 
 
 @kernel
@@ -425,9 +425,9 @@ def _scan_levels(
     found: Array,
     found_levels: Array,
 ) -> None:
-    """Try sets of levels: all of them when few, else those of the highest precisions.
+    """Try sets of categories: all of them when few, else those of the highest precisions.
 
-    A hole is a level like others. A level that is not in the node goes with most rows.
+    A missing value is a category like others. One that is not in the node goes with most rows.
     """
     for slot in range(sizes.shape[0]):
         seen = np.flatnonzero(sizes[slot, :, 0])
@@ -444,7 +444,7 @@ def _scan_levels(
                         p += sizes[slot, seen[i], 2]
                 _try_set(j, n, w, p, seen, inside, totals, slot, rules, best, found, found_levels)
             continue
-        # Of many levels some hold positives by chance: each is shrunk before they are added up.
+        # Of many categories some have positives by chance: each is shrunk before they are added up.
         base, shrinkage = totals[slot, 2] / totals[slot, 1], rules[2] * (rules[0] == 0)
         shrunk = np.empty(seen.size)
         for i in range(seen.size):

@@ -8,11 +8,11 @@ import numpy as np
 
 from rarefind._core.kernels import kernel
 from rarefind._core.types import Array, Bools, Floats
-from rarefind.trees._columns import Columns
+from rarefind.trees._columns import TreeColumns
 from rarefind.trees._criteria import CRITERIA
 from rarefind.trees._grow import FEATURE, LEFT, RIGHT, grow
 from rarefind.trees._merge import best_cut, shrunk
-from rarefind.trees.graph import Conditions, MetaTree, OuterNodes
+from rarefind.trees.graph import MetaTree, OuterNodes, TreeConditions
 
 
 class Plan(NamedTuple):
@@ -28,12 +28,12 @@ class Plan(NamedTuple):
     shrinkage: float = 0.0
     budget: float | None = None  # weight of the rows that will be checked
 
-    def scaled(self, share: float) -> Plan:
+    def scale(self, share: float) -> Plan:
         """The same for a share of the rows."""
         return self if self.budget is None else self._replace(budget=share * self.budget)
 
 
-class _Part(NamedTuple):
+class _OuterPart(NamedTuple):
     """The rows of an outer node: where they stand, and the weight of those ranked ahead."""
 
     node: int
@@ -43,7 +43,7 @@ class _Part(NamedTuple):
     seed: int  # by its place in the tree, so that a deeper tree begins as a shallower one
 
 
-class _Grown(NamedTuple):
+class _InnerTree(NamedTuple):
     """An inner tree with the side of each of its leaves."""
 
     splits: Array
@@ -53,16 +53,16 @@ class _Grown(NamedTuple):
 
 
 def grow_meta_tree(
-    columns: Columns, is_positive: Bools, weight: Floats, plan: Plan, seed: int
+    columns: TreeColumns, is_positive: Bools, weight: Floats, plan: Plan, seed: int
 ) -> MetaTree:
     """Grow a tree of trees on all rows of the columns."""
     n = is_positive.size
     order = columns.order.copy()
     rows = np.arange(n, dtype=np.int32)
     node_of, slot_of = np.empty(n, np.int32), np.empty(n, np.int32)
-    builder = _Builder(columns)
+    builder = _MetaTreeBuilder(columns)
     builder.add_node(-1, 0, np.array([n, weight.sum(), weight[is_positive].sum()]))
-    parts = [_Part(0, 0, n, 0.0, seed)]
+    parts = [_OuterPart(0, 0, n, 0.0, seed)]
     while parts:
         part = parts.pop()
         if builder.depth[part.node] >= plan.outer_depth:
@@ -90,12 +90,12 @@ def grow_meta_tree(
         n_left = _partition(rows, order, part.start, part.stop, grown.goes_left, node_of)
         middle, ahead = part.start + n_left, part.ahead + builder.sums[first][1]
         seeds = np.random.RandomState(part.seed).randint(2**31 - 1, size=2).tolist()
-        parts.append(_Part(second, middle, part.stop, ahead, seeds[1]))
-        parts.append(_Part(first, part.start, middle, part.ahead, seeds[0]))
+        parts.append(_OuterPart(second, middle, part.stop, ahead, seeds[1]))
+        parts.append(_OuterPart(first, part.start, middle, part.ahead, seeds[0]))
     return builder.finish()
 
 
-def _merge(splits: Array, levels: Array, sums: Floats, plan: Plan, ahead: float) -> _Grown:
+def _merge(splits: Array, levels: Array, sums: Floats, plan: Plan, ahead: float) -> _InnerTree:
     """Choose the leaves that go left, for the budget where it ends within this node."""
     leaf = splits[:, FEATURE] < 0
     checked = None if plan.budget is None else plan.budget - ahead
@@ -106,7 +106,7 @@ def _merge(splits: Array, levels: Array, sums: Floats, plan: Plan, ahead: float)
     if plan.order == "precision" and plan.shrinkage > 0:
         positive = shrunk(positive, weight, plan.shrinkage)
     left[leaf] = best_cut(positive, weight, plan.order, plan.target, checked)
-    return _Grown(splits, levels, sums, left)
+    return _InnerTree(splits, levels, sums, left)
 
 
 @kernel
@@ -131,10 +131,10 @@ def _partition(
     return n_left
 
 
-class _Builder:
+class _MetaTreeBuilder:
     """Collects conditions and outer nodes while the tree grows."""
 
-    def __init__(self, columns: Columns) -> None:
+    def __init__(self, columns: TreeColumns) -> None:
         self.columns = columns
         self.conditions: list[tuple[int, float, bool, int, int, int, Floats]] = []
         self.sets: list[Bools] = []
@@ -158,7 +158,7 @@ class _Builder:
         self.sums.append(sums)
         return len(self.root) - 1
 
-    def add_tree(self, node: int, grown: _Grown) -> tuple[int, int]:
+    def add_tree(self, node: int, grown: _InnerTree) -> tuple[int, int]:
         """Give an outer leaf its inner tree and two children."""
         leaf = grown.splits[:, FEATURE] < 0
         depth = self.depth[node] + 1
@@ -175,23 +175,23 @@ class _Builder:
             self.conditions.append((*self._condition(grown, inner), left, right, grown.sums[inner]))
         return first, second
 
-    def _condition(self, grown: _Grown, inner: int) -> tuple[int, float, bool, int]:
+    def _condition(self, grown: _InnerTree, inner: int) -> tuple[int, float, bool, int]:
         feature, low, high, missing_left = map(int, grown.splits[inner, :LEFT])
         if not self.columns.is_set[feature]:
             threshold = self.columns.threshold(feature, low, high)
             return feature, threshold, bool(missing_left), -1
-        hole = self.columns.n_codes[feature]
+        missing = self.columns.n_codes[feature]
         goes_left = np.append(grown.levels[inner], False)
-        goes_left[hole + 1] = missing_left  # for a set, where most rows go: so does a new level
+        goes_left[missing + 1] = missing_left  # for a set, where most rows go: so does a new level
         self.sets.append(goes_left)
-        return feature, np.nan, bool(goes_left[hole]), len(self.sets) - 1
+        return feature, np.nan, bool(goes_left[missing]), len(self.sets) - 1
 
     def finish(self) -> MetaTree:
         """Turn what was collected into arrays."""
         columns: list[Any] = [list(column) for column in zip(*self.conditions, strict=True)]
         feature, threshold, missing_left, set_number, left, right, sums = columns or [[]] * 7
         return MetaTree(
-            Conditions(
+            TreeConditions(
                 np.array(feature, dtype=np.int32),
                 np.array(threshold, dtype=np.float64),
                 np.array(missing_left, dtype=np.bool_),

@@ -13,14 +13,14 @@ from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import with_callbacks
 from rarefind._core.types import ArrayLike, Label, Table
 from rarefind.metrics import budget
-from rarefind.trees._base import ABOVE_HALF, Start, TreeClassifier
+from rarefind.trees._base import ABOVE_HALF, Start, TreeClassifier, upgrade_trees
 from rarefind.trees._classifier import MAX_INNER, MetaTreeClassifier
 from rarefind.trees._criteria import CRITERIA
 from rarefind.trees._meta import Plan
 from rarefind.trees._prune import SMOOTHINGS
 
 
-@saved("metaap")
+@saved("metaap", 2, upgrade=upgrade_trees)
 class MetaAPClassifier(MetaTreeClassifier):
     """MetaAP: one small tree of trees that ranks for the top of the list, and can be read.
 
@@ -67,8 +67,9 @@ class MetaAPClassifier(MetaTreeClassifier):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes while growing.
     categorical_features : array-like of int, str or bool, default=None
-        Columns whose numbers are levels: they are split on sets. All sets are tried up to 8 levels,
-        beyond that those with the highest precisions.
+        Columns whose numbers are codes of categories (levels): a split sends a set of categories
+        one way and the others the other way. All sets are tried up to 8 categories, beyond that
+        those with the highest precisions.
     splitter : {"auto", "exact", "histogram"}, default="auto"
         Split between any two values, or only between bins that see the positives; ``"auto"`` takes
         bins beyond 50,000 rows.
@@ -113,7 +114,7 @@ class MetaAPClassifier(MetaTreeClassifier):
         ``metric`` on the held-out rows at the threshold, so rather high as well; NaN when nothing
         was held out.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     Notes
     -----
@@ -269,7 +270,7 @@ class MetaAPClassifier(MetaTreeClassifier):
         check_is_fitted(self)
         if not self._held_out:
             raise ValueError(
-                "refit_budget asks held-out rows, and this model was fitted without any: fit it "
+                "refit_budget needs held-out rows, and this model was fitted without any: fit it "
                 "with prune=True or threshold='auto'."
             )
         self._refit_budget(budget(k, self.n_rows_) / self.n_rows_)
@@ -281,7 +282,9 @@ class MetaAPClassifier(MetaTreeClassifier):
                 raise ValueError("target='precision_at_k' needs k: checks (200) or a share (0.5%).")
             return budget(self.k, n) / n
         if self.k is not None:
-            raise ValueError("k is the budget of target='precision_at_k'; here it would be unused.")
+            raise ValueError(
+                "k is the budget of target='precision_at_k': set that target, or leave k out."
+            )
         return None
 
     def _plan(self, inner_depth: int, start: Start) -> Plan:

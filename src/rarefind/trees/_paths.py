@@ -1,8 +1,8 @@
 """Paths through a tree of trees, as conditions that a person can read.
 
 A path is a list of condition numbers, each with whether it held. What all its conditions say about
-one feature is one thing: the numbers between two bounds, or some levels, and whether a hole or a
-new level, one that was not seen in training, can come along.
+one feature is one thing: the numbers between two bounds, or some categories (levels), and whether a
+missing value or a new category, one that was not seen in training, can come along.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ OR_NEW = " or new"
 
 
 def leaf_ranks(tree: MetaTree, score: Floats) -> Ints:
-    """The number of each outer leaf, 1 for the highest score; 0 for nodes that are no leaves."""
+    """The number of each outer leaf, 1 for the highest score; 0 for nodes that are not leaves."""
     leaves = left_to_right(tree.nodes, tree.is_leaf)
     ranks = np.zeros(tree.nodes.root.size, dtype=np.intp)
     ranked = np.array(leaves)[np.argsort(-score[leaves], kind="stable")]
@@ -44,7 +44,7 @@ def plain(value: float) -> str:
 
 
 @dataclass(frozen=True)
-class _Known:
+class _PathValues:
     """What a path says about one feature: a value with ``low < x <= high``, one of the levels."""
 
     missing: bool
@@ -74,7 +74,7 @@ class _Known:
         """Whether fewer levels are impossible than possible."""
         return self.levels is not None and bool(2 * self.levels.sum() > self.levels.size)
 
-    def after(self, tree: MetaTree, number: int, holds: bool) -> _Known:
+    def after(self, tree: MetaTree, number: int, holds: bool) -> _PathValues:
         """What is known when a condition held, or did not."""
         conditions = tree.conditions
         missing = self.missing and bool(conditions.missing_left[number]) == holds
@@ -89,12 +89,12 @@ class _Known:
         return replace(self, missing=missing, low=max(self.low, threshold))
 
 
-def _unknown(tree: MetaTree, feature: int, missing: bool) -> _Known:
+def _unknown(tree: MetaTree, feature: int, missing: bool) -> _PathValues:
     """What is known of a feature before any condition."""
     levels = tree.levels.get(feature)
     if levels is None:
-        return _Known(missing)
-    return _Known(missing, levels=np.ones(levels.size, dtype=bool), new=True)
+        return _PathValues(missing)
+    return _PathValues(missing, levels=np.ones(levels.size, dtype=bool), new=True)
 
 
 def step(tree: MetaTree, number: int, holds: bool) -> int:
@@ -109,7 +109,7 @@ def row_path(tree: MetaTree, row: Floats) -> Path:
     at = int(tree.nodes.root[0])
     while at >= 0:
         value, number = row[c.feature[at]], c.set_number[at]
-        if value != value:  # a hole
+        if value != value:  # missing
             holds = bool(c.missing_left[at])
         elif number >= 0:
             holds = bool(tree.sets[number, int(value)])
@@ -127,7 +127,7 @@ def path_leaf(tree: MetaTree, path: Path) -> int:
     return -1 - step(tree, *path[-1]) if path else 0
 
 
-def all_paths(tree: MetaTree, most: int = 10_000, holes: Bools | None = None) -> list[Path]:
+def all_paths(tree: MetaTree, most: int = 10_000, has_missing: Bools | None = None) -> list[Path]:
     """Every path from the root to an outer leaf that some row can take.
 
     Parameters
@@ -136,8 +136,8 @@ def all_paths(tree: MetaTree, most: int = 10_000, holes: Bools | None = None) ->
         The tree.
     most : int, default=10_000
         More paths than these are refused.
-    holes : ndarray of bool, default=None
-        Features that can have a hole; by default all. New levels can be in any that has levels.
+    has_missing : ndarray of bool, default=None
+        Features that can be missing; by default all. New categories can be in any that has some.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def all_paths(tree: MetaTree, most: int = 10_000, holes: Bools | None = None) ->
         In order: where a condition holds comes before where it does not.
     """
     paths: list[Path] = []
-    stack: list[tuple[int, Path, dict[int, _Known]]] = [(int(tree.nodes.root[0]), [], {})]
+    stack: list[tuple[int, Path, dict[int, _PathValues]]] = [(int(tree.nodes.root[0]), [], {})]
     while stack:
         at, path, known = stack.pop()
         if at < 0:
@@ -157,7 +157,7 @@ def all_paths(tree: MetaTree, most: int = 10_000, holes: Bools | None = None) ->
                 )
             continue
         feature = int(tree.conditions.feature[at])
-        missing = holes is None or bool(holes[feature])
+        missing = has_missing is None or bool(has_missing[feature])
         before = known.get(feature) or _unknown(tree, feature, missing)
         for holds in (False, True):
             after = before.after(tree, at, holds)
@@ -190,13 +190,13 @@ def _log_odds(sums: Floats, prior: float) -> Floats:
     return np.asarray(np.log((positive + prior) / (weight - positive + 1 - prior)))
 
 
-def merged(
+def merge_conditions(
     tree: MetaTree,
     path: Path,
     names: list[str],
     weights: Floats | None = None,
     raw_row: Floats | None = None,
-    holes: Bools | None = None,
+    has_missing: Bools | None = None,
 ) -> list[Condition]:
     """The conditions of a path, one a feature, in the order in which the path meets them.
 
@@ -207,14 +207,14 @@ def merged(
     path : list of (int, bool)
         Condition numbers, and whether each held.
     names : list of str
-        What the features are called.
+        Names of the features.
     weights : ndarray of shape (len(path),), default=None
         Share of each condition; those on one feature are added.
     raw_row : ndarray of shape (n_features,), default=None
         The row that took the path. Without it the conditions are those of all rows that can.
-    holes : ndarray of bool, default=None
-        Without a row: features that can have a hole; by default all. New levels can be in any that
-        has levels.
+    has_missing : ndarray of bool, default=None
+        Without a row: features that can be missing; by default all. New categories can be in any
+        that has some.
 
     Returns
     -------
@@ -224,12 +224,12 @@ def merged(
         ``"new"`` or ``"present"``. A new level is present and ``not in`` every set; where it goes
         with those ``in`` a set or with ``"missing"``, `` or new`` comes last in the op.
     """
-    known: dict[int, _Known] = {}
+    known: dict[int, _PathValues] = {}
     share: dict[int, float] = {}
     for place, (number, holds) in enumerate(path):
         feature = int(tree.conditions.feature[number])
         if feature not in known:
-            missing = holes is None or bool(holes[feature])
+            missing = has_missing is None or bool(has_missing[feature])
             known[feature] = _unknown(tree, feature, missing)
         known[feature] = known[feature].after(tree, number, holds)
         share[feature] = share.get(feature, 0.0) + (0.0 if weights is None else weights[place])
@@ -238,7 +238,7 @@ def merged(
         name, levels = names[feature], tree.levels.get(feature)
         if raw_row is not None:
             condition = _of_row(name, what, levels, float(raw_row[feature]))
-        elif what.any_value and what.missing == (holes is None or bool(holes[feature])):
+        elif what.any_value and what.missing == (has_missing is None or bool(has_missing[feature])):
             continue  # nothing is known
         else:
             condition = _condition(name, what, levels)
@@ -246,7 +246,7 @@ def merged(
     return found
 
 
-def _of_row(name: str, known: _Known, levels: Floats | None, value: float) -> Condition:
+def _of_row(name: str, known: _PathValues, levels: Floats | None, value: float) -> Condition:
     """What is known of a feature, in words that hold for a row with this value."""
     if np.isnan(value):
         return Condition(name, "=", "missing", f"{name} is missing")
@@ -256,7 +256,7 @@ def _of_row(name: str, known: _Known, levels: Floats | None, value: float) -> Co
     return _condition(name, replace(known, missing=False, new=known.most_levels), levels)
 
 
-def _condition(name: str, known: _Known, levels: Floats | None) -> Condition:
+def _condition(name: str, known: _PathValues, levels: Floats | None) -> Condition:
     """What is known of a feature."""
     if not known.value:
         what = "missing" if known.missing else "new"
@@ -287,15 +287,15 @@ def interval(name: str, low: float, high: float) -> Condition:
 
 
 def _in(name: str, values: tuple[float, ...]) -> Condition:
-    text = f"= {plain(values[0])}" if len(values) == 1 else f"in {braced(values)}"
+    text = f"= {plain(values[0])}" if len(values) == 1 else f"in {brace(values)}"
     return Condition(name, "in", values, f"{name} {text}")
 
 
 def _not_in(name: str, values: tuple[float, ...]) -> Condition:
-    return Condition(name, "not in", values, f"{name} not in {braced(values)}")
+    return Condition(name, "not in", values, f"{name} not in {brace(values)}")
 
 
-def braced(values: tuple[float, ...]) -> str:
+def brace(values: tuple[float, ...]) -> str:
     """Levels as a set, the first of many."""
     shown = [plain(value) for value in values[:_LEVELS_SHOWN]]
     if len(values) > _LEVELS_SHOWN:
@@ -315,14 +315,14 @@ def explain_path(tree: MetaTree, row: Floats, raw_row: Floats, names: list[str])
     raw_row : ndarray of shape (n_features,)
         The same with the values of the levels.
     names : list of str
-        What the features are called.
+        Names of the features.
 
     Returns
     -------
     list of Condition
     """
     path = row_path(tree, row)
-    found = merged(tree, path, names, path_weights(tree, path), raw_row)
+    found = merge_conditions(tree, path, names, path_weights(tree, path), raw_row)
     return sorted(found, key=lambda condition: -condition.weight)
 
 
@@ -346,7 +346,7 @@ def to_conditions(
     score: Floats,
     names: list[str],
     most: int = 10_000,
-    holes: Bools | None = None,
+    has_missing: Bools | None = None,
 ) -> list[LeafRule]:
     """The tree as rules, of which exactly one holds for each row.
 
@@ -357,11 +357,11 @@ def to_conditions(
     score : ndarray of shape (n_outer_nodes,)
         Score of each outer node; those of leaves are used.
     names : list of str
-        What the features are called.
+        Names of the features.
     most : int, default=10_000
         More rules than these are refused.
-    holes : ndarray of bool, default=None
-        Features that can have a hole; by default all. New levels can be in any that has levels.
+    has_missing : ndarray of bool, default=None
+        Features that can be missing; by default all. New categories can be in any that has some.
 
     Returns
     -------
@@ -370,8 +370,10 @@ def to_conditions(
     """
     ranks = leaf_ranks(tree, score)
     rules = []
-    for path in all_paths(tree, most, holes):
+    for path in all_paths(tree, most, has_missing):
         leaf = path_leaf(tree, path)
-        conditions = merged(tree, path, names, path_weights(tree, path), holes=holes)
+        conditions = merge_conditions(
+            tree, path, names, path_weights(tree, path), has_missing=has_missing
+        )
         rules.append(LeafRule(int(ranks[leaf]), float(score[leaf]), conditions))
     return sorted(rules, key=lambda rule: rule.leaf)

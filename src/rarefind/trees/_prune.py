@@ -20,7 +20,7 @@ _PLACES = 512
 _AROUND = np.geomspace(0.5, 2.0, 5)
 
 
-class Shape(NamedTuple):
+class Pruning(NamedTuple):
     """How a grown tree is used: how many outer levels of it, and how its scores are smoothed."""
 
     depth: int
@@ -28,7 +28,7 @@ class Shape(NamedTuple):
 
 
 @saved("meta-tree-held-out")
-class HeldOut(NamedTuple):
+class HeldOutRanking(NamedTuple):
     """Held-out rows as a tree ranks them: scores going down the list, and running sums there."""
 
     score: Floats
@@ -36,14 +36,14 @@ class HeldOut(NamedTuple):
     positive: Floats
 
     @classmethod
-    def of(cls, score: Floats, weight: Floats, is_positive: Bools) -> HeldOut:
+    def of(cls, score: Floats, weight: Floats, is_positive: Bools) -> HeldOutRanking:
         """Go down the list."""
         return cls(*cumulate(score, weight, weight * is_positive))
 
-    def thinned(self) -> HeldOut:
+    def thin(self) -> HeldOutRanking:
         """The first places, and ever fewer further down: enough for any budget and threshold."""
         kept = _places(self.score.size)
-        return HeldOut(self.score[kept], self.weight[kept], self.positive[kept])
+        return HeldOutRanking(self.score[kept], self.weight[kept], self.positive[kept])
 
     def worth(self, target: str) -> float:
         """Average precision or ``"roc_auc"``, ties in expectation; NaN for one class."""
@@ -63,7 +63,7 @@ class HeldOut(NamedTuple):
         return float(hits / k)
 
     def around(self, share: float) -> float:
-        """Mean precision of budgets around this one: of one budget alone it would be left to luck.
+        """Mean precision of budgets around this one: of one budget alone it would be mostly noise.
 
         Few held-out rows are within a small budget.
         """
@@ -91,14 +91,14 @@ def leaves_at(nodes: OuterNodes, depth: int) -> Bools:
     return np.asarray((nodes.depth == depth) | ((nodes.root < 0) & (nodes.depth < depth)))
 
 
-def node_scores(nodes: OuterNodes, shape: Shape, scores: str) -> Floats:
+def node_scores(nodes: OuterNodes, shape: Pruning, scores: str) -> Floats:
     """Score of each outer node: its smoothed precision, or its position from left to right."""
     if scores == "precision":
-        return smoothed(nodes.parent, nodes.sums, shape.smoothing)
+        return smooth(nodes.parent, nodes.sums, shape.smoothing)
     return positions(nodes, shape.depth)
 
 
-def smoothed(parent: Array, sums: Floats, smoothing: float) -> Floats:
+def smooth(parent: Array, sums: Floats, smoothing: float) -> Floats:
     """Precision of each outer node, drawn towards that of its parent by ``smoothing`` rows."""
     score = np.empty(len(parent))
     score[0] = sums[0, 2] / sums[0, 1]
@@ -124,6 +124,6 @@ def mean_of_folds(values: list[Floats]) -> Floats:
     table = np.array(values)
     known = ~np.isnan(table)
     if not known.any():
-        raise ValueError("No fold holds out rows of both classes: give fewer folds.")
+        raise ValueError("No fold has held-out rows of both classes: give fewer folds (cv).")
     total = np.where(known, table, 0.0).sum(axis=0)
     return np.where(known.any(axis=0), total / np.maximum(known.sum(axis=0), 1), np.nan)

@@ -9,8 +9,8 @@ import numpy as np
 
 from rarefind._core.saved import saved
 from rarefind._core.types import Bools, Floats, Ints
-from rarefind.trees._borders import blended
-from rarefind.trees._prune import Shape, leaves_at, node_scores
+from rarefind.trees._borders import blend
+from rarefind.trees._prune import Pruning, leaves_at, node_scores
 from rarefind.trees.graph import MetaTree
 
 
@@ -23,9 +23,9 @@ class Ranker(NamedTuple):
     width: Floats  # half the band around each condition's threshold; empty where ties stay
 
     @classmethod
-    def of(cls, grown: MetaTree, shape: Shape, scores: str, width: Floats) -> Ranker:
+    def of(cls, grown: MetaTree, shape: Pruning, scores: str, width: Floats) -> Ranker:
         """Give a grown tree its shape; ``width`` is that of all its conditions, or empty."""
-        pruned = grown.pruned(grown.nodes.depth < shape.depth)
+        pruned = grown.prune(grown.nodes.depth < shape.depth)
         score = node_scores(grown.nodes, shape, scores)[pruned.nodes]
         return cls(pruned.tree, score, width[pruned.conditions] if width.size else width)
 
@@ -35,20 +35,20 @@ class Ranker(NamedTuple):
         leaf = tree.apply(X)
         if not self.width.size:
             return self.score[leaf]
-        return moved_within(leaf, self._mean(tree, X), self.score, tree.is_leaf)
+        return move_within(leaf, self._mean(tree, X), self.score, tree.is_leaf)
 
-    def blended(self, X: Floats) -> Floats:
+    def blend(self, X: Floats) -> Floats:
         """Mean score of the leaves that each row is near to; of its own alone without bands."""
         tree, X = self.tree.on_own_columns(X)
         return self._mean(tree, X) if self.width.size else self.score[tree.apply(X)]
 
     def _mean(self, tree: MetaTree, X: Floats) -> Floats:
         value = np.where(tree.is_leaf, self.score, 0.0)[:, None]
-        return blended(tree, X, self.width, value)[:, 0]
+        return blend(tree, X, self.width, value)[:, 0]
 
 
 def shape_priorities(
-    grown: MetaTree, shapes: list[Shape], scores: str, width: Floats, X: Floats
+    grown: MetaTree, shapes: list[Pruning], scores: str, width: Floats, X: Floats
 ) -> Iterator[Floats]:
     """Priorities of the rows by a grown tree in each of several shapes, at little more than one."""
     deepest = grown.apply(X)
@@ -57,13 +57,13 @@ def shape_priorities(
     mean = np.empty((len(X), 0))
     if width.size:
         value = [np.where(leaf, own, 0.0) for leaf, own in zip(is_leaf, score, strict=True)]
-        mean = blended(grown, X, width, np.column_stack(value))
+        mean = blend(grown, X, width, np.column_stack(value))
     for i, shape in enumerate(shapes):
         leaf = grown.leaf_under(grown.nodes.depth < shape.depth)[deepest]
-        yield moved_within(leaf, mean[:, i], score[i], is_leaf[i]) if width.size else score[i][leaf]
+        yield move_within(leaf, mean[:, i], score[i], is_leaf[i]) if width.size else score[i][leaf]
 
 
-def moved_within(leaf: Ints, mean: Floats, score: Floats, is_leaf: Bools) -> Floats:
+def move_within(leaf: Ints, mean: Floats, score: Floats, is_leaf: Bools) -> Floats:
     """Move scores towards the mean of near leaves, less than half the way to the next leaf's."""
     own, low, high = score[leaf], *(beside[leaf] for beside in next_scores(score, is_leaf))
     up = np.minimum(np.maximum(mean - own, 0) / np.maximum(1 - own, 1e-300), 1)

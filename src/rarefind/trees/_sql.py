@@ -48,7 +48,7 @@ def to_sql(
     ranker : Ranker
         The tree, its scores, and its bands if it has any.
     names : list of str
-        The columns of the table that are the features. They hold numbers; a hole is NULL.
+        The columns of the table that are the features. They hold numbers; a missing value is NULL.
     dialect : {"ansi", "sqlite", "duckdb", "postgresql", "mysql"}, default="ansi"
         Whose SQL. MySQL is asked for version 8.0.14 or later.
     table : str, default="rows"
@@ -67,18 +67,18 @@ def to_sql(
     if output.casefold() in {name.casefold() for name in names}:
         raise ValueError(f"The table has a column {output!r} already: give another as output.")
     write = _Writer(ranker.tree, names, dialect)
-    rows, priority = write.quoted(table), write.quoted(output)
+    rows, priority = write.quote(table), write.quote(output)
     if ranker.tree.is_leaf[0]:
         return f"SELECT t.*, {write.literal(ranker.score[0])} AS {priority}\nFROM {rows} AS t"
     if (ranker.width > 0).any():
         bands = _Bands(write, ranker)
-        steps, last = [*write.moves(), *bands.steps()], bands.moved()
+        steps, last = [*write.moves(), *bands.steps()], bands.move_within()
     else:
         steps, last = write.moves(), write.by_leaf(ranker.score, write.indent - 1)
-    return (_streamed if dialect == "duckdb" else _correlated)(steps, last, rows, priority)
+    return (_stepwise_sql if dialect == "duckdb" else _subquery_sql)(steps, last, rows, priority)
 
 
-class _Step(NamedTuple):
+class _QueryStep(NamedTuple):
     """A step of the query, from one row to one row of further columns."""
 
     new: dict[str, str]  # the columns that it adds, and how they are computed
@@ -86,7 +86,7 @@ class _Step(NamedTuple):
     fenced: bool = False  # not to be put into the next step, where its columns are used often
 
 
-def _correlated(steps: list[_Step], last: str, rows: str, priority: str) -> str:
+def _subquery_sql(steps: list[_QueryStep], last: str, rows: str, priority: str) -> str:
     """The steps within a subquery a row, so that their columns are none of the table's."""
     lines, kept = ["SELECT t.*, ("], list[str]()
     for number, move in enumerate(steps):
@@ -100,7 +100,7 @@ def _correlated(steps: list[_Step], last: str, rows: str, priority: str) -> str:
         lines.append(f"  {'WITH ' if number == 0 else ''}step_{number + 1} AS (")
         # A query with DISTINCT is not put into another, and of one row it is the same.
         select = "SELECT DISTINCT" if move.fenced else "SELECT"
-        lines.append(f"    {select} {_listed([*carried, *_named(move.new)], 3)}")
+        lines.append(f"    {select} {_comma_list([*carried, *_as_columns(move.new)], 3)}")
         lines += [f"    FROM step_{number} AS s"] if number else []
         lines.append("  )" + ("," if number + 1 < len(steps) else ""))
         kept += move.new
@@ -108,7 +108,7 @@ def _correlated(steps: list[_Step], last: str, rows: str, priority: str) -> str:
     return "\n".join([*lines, f") AS {priority}", f"FROM {rows} AS t"])
 
 
-def _streamed(steps: list[_Step], last: str, rows: str, priority: str) -> str:
+def _stepwise_sql(steps: list[_QueryStep], last: str, rows: str, priority: str) -> str:
     """The steps over the whole table; DuckDB can leave out their columns at the end."""
     # No step may have the name of the table.
     name = "rarefind_step_" if rows.casefold().startswith('"step_') else "step_"
@@ -116,14 +116,14 @@ def _streamed(steps: list[_Step], last: str, rows: str, priority: str) -> str:
     for number, move in enumerate(steps):
         kept = [*(column for column in kept if column not in move.dropped), *move.new]
         lines.append(f"{'WITH ' if number == 0 else ''}{name}{number + 1} AS (")
-        lines.append(f"  SELECT {_listed([_all_but(move.dropped), *_named(move.new)], 2)}")
+        lines.append(f"  SELECT {_comma_list([_all_but(move.dropped), *_as_columns(move.new)], 2)}")
         lines.append(f"  FROM {f'{name}{number}' if number else rows} AS t")
         lines.append(")" + ("," if number + 1 < len(steps) else ""))
     lines.append(f"SELECT {_all_but(kept)}, {last} AS {priority}")
     return "\n".join([*lines, f"FROM {name}{len(steps)} AS t"])
 
 
-def _named(columns: dict[str, str]) -> list[str]:
+def _as_columns(columns: dict[str, str]) -> list[str]:
     return [f"{text} AS {name}" for name, text in columns.items()]
 
 
@@ -131,7 +131,7 @@ def _all_but(dropped: list[str]) -> str:
     return f"t.* EXCLUDE ({', '.join(dropped)})" if dropped else "t.*"
 
 
-def _listed(columns: list[str], indent: int) -> str:
+def _comma_list(columns: list[str], indent: int) -> str:
     """Columns of a SELECT: two at most in a line, more in a line each."""
     return (", " if len(columns) <= 2 else ",\n" + _INDENT * indent).join(columns)
 
@@ -146,7 +146,7 @@ class _Writer:
         self.source, self.indent = ("t", 1) if dialect == "duckdb" else ("s", 2)
         # With the alias in front SQLite refuses a column that is not there; without it, the name
         # in quotes would be a text.
-        self.columns = [f"t.{self.quoted(name)}" for name in names]
+        self.columns = [f"t.{self.quote(name)}" for name in names]
         self.tail = ""
         while any(re.fullmatch(_HELPER + self.tail, name.casefold()) for name in names):
             self.tail += "_"
@@ -156,13 +156,13 @@ class _Writer:
         """The name of a column of the query's own."""
         return f"rarefind_{name}{'' if number is None else f'_{number}'}{self.tail}"
 
-    def moves(self) -> list[_Step]:
+    def moves(self) -> list[_QueryStep]:
         """How each step gets the place of a row from its place in the step before.
 
         A place is the number of an outer node or, within a deep inner tree, that of a condition
         counted on from them.
         """
-        steps: list[_Step] = []
+        steps: list[_QueryStep] = []
         places, indent = [0], self.indent
         while any(self.root(place) >= 0 for place in places):
             reached: set[int] = set()
@@ -175,7 +175,7 @@ class _Writer:
                 text = self.case(f"{self.source}.{self.node}", moves, indent)
             else:
                 text = self.inner(self.root(0), 0, indent, _DEEPEST, reached)
-            steps.append(_Step({self.node: text}, [self.node] if steps else []))
+            steps.append(_QueryStep({self.node: text}, [self.node] if steps else []))
             places = sorted(reached)
         return steps
 
@@ -233,7 +233,7 @@ class _Writer:
         """A number that the database reads as the same double."""
         return sql_number(value, self.dialect)
 
-    def quoted(self, name: str) -> str:
+    def quote(self, name: str) -> str:
         """A name in quotes that it cannot leave."""
         return sql_name(name, self.dialect)
 
@@ -258,7 +258,7 @@ class _Bands:
                 if to >= 0:
                     self.owner[to], self.depth[to] = self.owner[at], self.depth[at] + 1
 
-    def steps(self) -> list[_Step]:
+    def steps(self) -> list[_QueryStep]:
         """From the place of a row to its leaf's score, those beside it, and how far to go."""
         steps = [*self.shares(), *self.masses(), *self.means(), *self.ways()]
         return [move._replace(fenced=True) for move in steps if move.new]
@@ -267,7 +267,7 @@ class _Bands:
         """A column of the step before."""
         return f"{self.write.source}.{self.write.helper(name, number)}"
 
-    def shares(self) -> Iterator[_Step]:
+    def shares(self) -> Iterator[_QueryStep]:
         """For each outer node, the share of its rows that goes to the first node below.
 
         Deep inner trees are cut; the shares of what is below a cut are columns of a step before.
@@ -276,12 +276,12 @@ class _Bands:
         for batch in self.batches():
             holds = {helper("holds", at): self.holds(at) for at in batch if self.width[at] > 0}
             used = list(holds)
-            yield _Step(holds, [])
+            yield _QueryStep(holds, [])
             for depth in range(max(self.depth[at] for at in batch), -1, -1):
                 if depth % _DEEPEST == 0:
                     cut = [at for at in batch if self.depth[at] == depth]
                     new = {helper("share", at): self.share(at) for at in cut}
-                    yield _Step(new, [] if depth else list(used))
+                    yield _QueryStep(new, [] if depth else list(used))
                     used += new
 
     def batches(self) -> Iterator[list[int]]:
@@ -326,7 +326,7 @@ class _Bands:
             return []
         return [holds if share == self.one else f"{holds} * {share}"]
 
-    def masses(self) -> Iterator[_Step]:
+    def masses(self) -> Iterator[_QueryStep]:
         """The share of the row that reaches each outer node, a level at a step."""
         nodes, helper = self.tree.nodes, self.write.helper
         for depth in range(nodes.depth.max()):
@@ -338,9 +338,9 @@ class _Bands:
                 new[helper("mass", nodes.second[node])] = f"{mass}({self.one} - {share})"
                 used += [helper("share", nodes.root[node])]
                 used += [helper("mass", node)] if depth else []
-            yield _Step(new, used)
+            yield _QueryStep(new, used)
 
-    def means(self) -> Iterator[_Step]:
+    def means(self) -> Iterator[_QueryStep]:
         """The mean score of all leaves by these shares, added up in the order of their numbers."""
         leaves, mean = np.flatnonzero(self.tree.is_leaf).tolist(), self.write.helper("mean")
         for start in range(0, len(leaves), _MOST_TERMS):
@@ -352,26 +352,26 @@ class _Bands:
             ]
             used = [mean] if start else []
             used += [self.write.helper("mass", leaf) for leaf in some]
-            yield _Step({mean: " + ".join(terms)}, used)
+            yield _QueryStep({mean: " + ".join(terms)}, used)
 
-    def ways(self) -> Iterator[_Step]:
+    def ways(self) -> Iterator[_QueryStep]:
         """The score of the row's leaf and those beside it, and how far to go towards them."""
         helper, write = self.write.helper, self.write
         low, high = next_scores(self.score, self.tree.is_leaf)
         beside = {"own": self.score, "low": low, "high": high}
         new = {helper(name): write.by_leaf(of, write.indent + 1) for name, of in beside.items()}
-        yield _Step(new, [write.node])
+        yield _QueryStep(new, [write.node])
         own, mean = self.column("own"), self.column("mean")
         up = self.way(mean, own, f"{self.one} - {own}")
         down = self.way(own, mean, own)
-        yield _Step({helper("up"): up, helper("down"): down}, [helper("mean")])
+        yield _QueryStep({helper("up"): up, helper("down"): down}, [helper("mean")])
 
     def way(self, high: str, low: str, most: str) -> str:
         least = self.write.literal(1e-300)
         room = f"CASE WHEN {most} > {least} THEN {most} ELSE {least} END"
         return f"CASE WHEN {high} > {low} THEN ({high} - {low}) / {room} ELSE {self.zero} END"
 
-    def moved(self) -> str:
+    def move_within(self) -> str:
         """The score, less than half the way to the next leaf's."""
         own = self.column("own")
         up, down = (

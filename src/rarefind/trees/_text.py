@@ -27,17 +27,17 @@ def export_text(ranker: Ranker, names: list[str]) -> str:
     """Write the tree to be read from top to bottom.
 
     A block for each outer node that is split, then a line for each leaf. Numbers are written in
-    full, so the text is the whole model. Levels that were not seen in training are in no set, and
-    a hole is neither in a set nor out of it, nor below a threshold: where a condition holds for
-    holes, the text says so. Where thresholds have bands, these are behind them, and the text says
-    how they move a row.
+    full, so the text is the whole model. Categories that were not seen in training are in no set,
+    and a missing value is neither in a set nor out of it, nor below a threshold: where a condition
+    holds for missing values, the text says so. Where thresholds have bands, these are behind them,
+    and the text says how they move a row.
 
     Parameters
     ----------
     ranker : Ranker
         The tree, its scores, and its bands if it has any.
     names : list of str
-        What the features are called.
+        Names of the features.
 
     Returns
     -------
@@ -51,7 +51,9 @@ def export_text(ranker: Ranker, names: list[str]) -> str:
     ]
     ranks = leaf_ranks(tree, score)
     places = [f"leaf {rank}" if rank else f"node {node}" for node, rank in enumerate(ranks)]
-    lines = [f"{_counted(len(conditions), 'condition')}, {_counted(int(ranks.max()), 'leaf')}"]
+    lines = [
+        f"{_count_text(len(conditions), 'condition')}, {_count_text(int(ranks.max()), 'leaf')}"
+    ]
     if tree.sets.size:
         lines += [_SETS]
     lines += [_BANDS] if banded else []
@@ -68,7 +70,7 @@ def export_text(ranker: Ranker, names: list[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _counted(n: int, noun: str) -> str:
+def _count_text(n: int, noun: str) -> str:
     many = "leaves" if noun == "leaf" else f"{noun}s"
     return f"{n} {noun if n == 1 else many}"
 
@@ -93,7 +95,7 @@ def _inner(
 
 
 def condition_text(tree: MetaTree, number: int, names: list[str], width: float = 0.0) -> str:
-    """A condition in full, with half its band if it has one, and with where holes go."""
+    """A condition in full, with half its band if it has one, and with where missing values go."""
     c = tree.conditions
     feature, missing = int(c.feature[number]), bool(c.missing_left[number])
     name, threshold = readable(names[feature]), float(c.threshold[number])
@@ -119,6 +121,6 @@ def sides(tree: MetaTree, number: int) -> tuple[list[float], list[float], bool]:
 
 
 def readable(name: str) -> str:
-    """The name, in quotes where it could not be told from what is around it."""
+    """The name, in quotes where it could be confused with what is around it."""
     clear = name.isprintable() and name == name.strip() and name and name[0] != '"'
     return name if clear else json.dumps(name)

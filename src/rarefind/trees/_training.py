@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rarefind._core.types import Bools, Floats, Ints
-from rarefind.trees._columns import Columns, read_columns
+from rarefind.trees._columns import TreeColumns, read_columns
 
 
 class TrainingRows(NamedTuple):
@@ -20,11 +20,11 @@ class TrainingRows(NamedTuple):
     splitter: str
     max_bins: int
 
-    def columns(self) -> Columns:
+    def columns(self) -> TreeColumns:
         """Read the columns of all rows."""
         return read_columns(self.X, self.is_positive, self.is_set, self.splitter, self.max_bins)
 
-    def part(self, columns: Columns, rows: Ints) -> Columns:
+    def part(self, columns: TreeColumns, rows: Ints) -> TreeColumns:
         """The columns of some rows; bins are cut anew, as they have seen the others' labels."""
         rows = np.sort(rows)
         if columns.exact:

@@ -11,12 +11,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import with_callbacks
 from rarefind._core.types import ArrayLike, Label, Table
-from rarefind.trees._base import ABOVE_HALF, Start, TreeClassifier
+from rarefind.trees._base import ABOVE_HALF, Start, TreeClassifier, upgrade_trees
 from rarefind.trees._classifier import MAX_INNER, MetaTreeClassifier
 from rarefind.trees._meta import Plan
 
 
-@saved("tree-rank")
+@saved("tree-rank", 2, upgrade=upgrade_trees)
 class TreeRankClassifier(MetaTreeClassifier):
     """TreeRank: recursively split where the area under the ROC curve grows most.
 
@@ -52,7 +52,7 @@ random_state, n_jobs, verbose
 threshold_, value_
         As in :class:`MetaAPClassifier`; ``held_out_value_`` is an area under the ROC curve.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`rarefind.base.RareClassifier`.
 
     References
     ----------

@@ -17,7 +17,7 @@ from rarefind.trees._columns import level_codes
 
 
 @saved("meta-tree-conditions")
-class Conditions(NamedTuple):
+class TreeConditions(NamedTuple):
     """The inner nodes of all inner trees, an entry each; those of one tree follow each other.
 
     A condition that holds leads to ``left``, else to ``right``: to another condition, or to the
@@ -26,7 +26,7 @@ class Conditions(NamedTuple):
 
     feature: Array  # int32
     threshold: Floats  # NaN for a set, inf where it asks only whether there is a number
-    missing_left: Bools  # where a hole goes
+    missing_left: Bools  # where a missing value goes
     set_number: Array  # int32, -1 for a number
     left: Array  # int32
     right: Array  # int32
@@ -49,14 +49,16 @@ class OuterNodes(NamedTuple):
 class MetaTree(NamedTuple):
     """A tree of trees.
 
-    The codes of a column with L levels are 0 to L - 1 for these, L for a hole in training (later a
-    hole stays NaN, and goes by ``missing_left``), and L + 1 for a level that is new.
+    A column of categories has L levels. Its codes are 0 to L - 1 for these, L for a missing value
+    in training (later it stays NaN, and goes by ``missing_left``), and L + 1 for a new category.
     """
 
-    conditions: Conditions
+    conditions: TreeConditions
     nodes: OuterNodes
     sets: Bools  # (sets, codes): whether a code goes left
-    levels: dict[int, Floats]  # the values of the levels, for the columns that hold levels
+    levels: dict[
+        int, Floats
+    ]  # the values of the categories (levels), for the columns that have some
 
     @property
     def is_leaf(self) -> Bools:
@@ -65,11 +67,11 @@ class MetaTree(NamedTuple):
 
     def apply(self, X: Floats) -> Ints:
         """The outer leaf of each row."""
-        c, rows = self.conditions, self.coded(X)
+        c, rows = self.conditions, self.encode(X)
         return _leaves(rows, *c[:-1], self.nodes.root, self.sets)
 
-    def coded(self, X: Floats) -> Floats:
-        """Rows with codes for levels, also new ones, ready for the kernels; holes stay NaN."""
+    def encode(self, X: Floats) -> Floats:
+        """Rows with codes for categories, also new ones; missing values stay NaN."""
         if not self.levels:
             return np.require(X, requirements=["C", "W"])
         X = np.array(X, order="C")
@@ -95,7 +97,7 @@ class MetaTree(NamedTuple):
             found[node] = node if whole else found[parent]
         return found
 
-    def pruned(self, is_kept: Bools) -> Pruned:
+    def prune(self, is_kept: Bools) -> Pruned:
         """The tree with only the kept outer nodes split."""
         leaf = self.leaf_under(is_kept & ~self.is_leaf)
         old = np.flatnonzero(leaf == np.arange(leaf.size))
@@ -104,13 +106,13 @@ class MetaTree(NamedTuple):
         kept = np.flatnonzero(split[_owners(self.nodes.root, self.conditions.feature.size)])
         node, place = _numbers(old, leaf.size), _numbers(kept, self.conditions.feature.size)
 
-        conditions = Conditions._make(column[kept] for column in self.conditions)
+        conditions = TreeConditions._make(column[kept] for column in self.conditions)
         nodes = OuterNodes._make(column[old] for column in self.nodes)
         inside = split[old]
         tree = MetaTree(
             conditions._replace(
-                left=_renumbered(conditions.left, node, place),
-                right=_renumbered(conditions.right, node, place),
+                left=_renumber(conditions.left, node, place),
+                right=_renumber(conditions.right, node, place),
             ),
             nodes._replace(
                 root=np.where(inside, place[nodes.root], -1).astype(np.int32),
@@ -151,7 +153,7 @@ def _numbers(kept: Ints, n: int) -> Array:
     return number
 
 
-def _renumbered(child: Array, node: Array, place: Array) -> Array:
+def _renumber(child: Array, node: Array, place: Array) -> Array:
     """Children of conditions, which are conditions or outer nodes, by their new numbers."""
     outer = -1 - node[np.where(child < 0, -1 - child, -1)]
     return np.where(child >= 0, place[np.maximum(child, -1)], outer).astype(np.int32)

@@ -18,7 +18,7 @@ from scipy.optimize import linprog
 from scipy.sparse import bmat, csr_matrix, identity
 
 from rarefind._core.types import Bools, Floats, Ints
-from rarefind.trees._paths import OR_MISSING, braced, plain, ranked_leaves, step
+from rarefind.trees._paths import OR_MISSING, brace, plain, ranked_leaves, step
 from rarefind.trees._text import condition_text, sides
 from rarefind.trees.graph import MetaTree
 
@@ -68,7 +68,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Layout:
+class TreeLayout:
     """A drawing: boxes and lines between them, y downwards."""
 
     width: float
@@ -93,7 +93,9 @@ class _Link(NamedTuple):
     holds: bool | None
 
 
-def lay_out(tree: MetaTree, score: Floats, names: list[str], holes: Bools | None = None) -> Layout:
+def lay_out(
+    tree: MetaTree, score: Floats, names: list[str], has_missing: Bools | None = None
+) -> TreeLayout:
     """Find a place for every condition, leaf and line.
 
     Parameters
@@ -103,35 +105,37 @@ def lay_out(tree: MetaTree, score: Floats, names: list[str], holes: Bools | None
     score : ndarray of shape (n_outer_nodes,)
         Score of each outer node; those of leaves are used.
     names : list of str
-        What the features are called.
-    holes : ndarray of bool, default=None
-        Features of which boxes say where a hole goes; by default only the tips do.
+        Names of the features.
+    has_missing : ndarray of bool, default=None
+        Features whose boxes say where a missing value goes; by default only the tips do.
 
     Returns
     -------
-    Layout
+    TreeLayout
         Conditions by their number, then leaves by their rank.
     """
-    boxes, ends = boxes_and_ends(tree, score, names, holes)
+    boxes, ends = boxes_and_ends(tree, score, names, has_missing)
     items, links = _items(ends, boxes)
-    rows = _ordered(items, links, len(boxes))
+    rows = _order(items, links, len(boxes))
     x = _places(items, links, rows)
     return _drawn(boxes, items, links, rows, x)
 
 
 def boxes_and_ends(
-    tree: MetaTree, score: Floats, names: list[str], holes: Bools | None = None
+    tree: MetaTree, score: Floats, names: list[str], has_missing: Bools | None = None
 ) -> tuple[list[Box], list[tuple[int, int]]]:
     """Boxes without a place, and to which two each condition leads."""
     leaves = ranked_leaves(tree, score)
-    boxes = [_condition_box(tree, i, names, holes) for i in range(tree.conditions.feature.size)]
+    boxes = [
+        _condition_box(tree, i, names, has_missing) for i in range(tree.conditions.feature.size)
+    ]
     heat = _heat(score[leaves])
     boxes += [_leaf_box(tree, node, i, score, heat[i]) for i, node in enumerate(leaves)]
     return boxes, _ends(tree, leaves)
 
 
-def _condition_box(tree: MetaTree, number: int, names: list[str], holes: Bools | None) -> Box:
-    lines = (_label(tree, number, names, holes), _counts(tree.conditions.sums[number]))
+def _condition_box(tree: MetaTree, number: int, names: list[str], has_missing: Bools | None) -> Box:
+    lines = (_label(tree, number, names, has_missing), _counts(tree.conditions.sums[number]))
     tip = condition_text(tree, number, names)
     start = np.flatnonzero(tree.nodes.root == number)
     if start.size:
@@ -158,19 +162,19 @@ def _text_width(text: str) -> float:
     return _LETTER * sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
-def _label(tree: MetaTree, number: int, names: list[str], holes: Bools | None) -> str:
+def _label(tree: MetaTree, number: int, names: list[str], has_missing: Bools | None) -> str:
     """A condition in few words, which leave out where new levels go."""
     c = tree.conditions
     feature, threshold = int(c.feature[number]), float(c.threshold[number])
     name = _cut(names[feature], _LONGEST_NAME)
     missing = OR_MISSING if c.missing_left[number] else ""
-    missing = missing if holes is not None and holes[feature] else ""
+    missing = missing if has_missing is not None and has_missing[feature] else ""
     if c.set_number[number] >= 0:
         inside, outside, _ = sides(tree, number)
         if len(outside) < len(inside):
-            return f"{name} not in {_cut(braced(tuple(outside)), _LONGEST_SET)}{missing}"
+            return f"{name} not in {_cut(brace(tuple(outside)), _LONGEST_SET)}{missing}"
         only = f"= {plain(inside[0])}" if len(inside) == 1 else ""
-        return f"{name} {only or 'in ' + _cut(braced(tuple(inside)), _LONGEST_SET)}{missing}"
+        return f"{name} {only or 'in ' + _cut(brace(tuple(inside)), _LONGEST_SET)}{missing}"
     if threshold == np.inf:
         return f"{name} is present"
     return f"{name} ≤ {plain(threshold)}{missing}"
@@ -250,7 +254,7 @@ def _neighbours(links: list[_Link], n: int) -> tuple[list[list[int]], list[list[
     return above, below
 
 
-def _ordered(items: list[_Item], links: list[_Link], n_boxes: int) -> list[list[int]]:
+def _order(items: list[_Item], links: list[_Link], n_boxes: int) -> list[list[int]]:
     """The items of each layer from left to right, with few crossings; leaves stay by rank."""
     above, below = _neighbours(links, len(items))
     rows: list[list[int]] = [[] for _ in range(items[n_boxes - 1].layer + 1)]
@@ -366,7 +370,7 @@ def _room(items: list[_Item], row: list[int]) -> Floats:
 
 def _drawn(
     boxes: list[Box], items: list[_Item], links: list[_Link], rows: list[list[int]], x: Floats
-) -> Layout:
+) -> TreeLayout:
     """The boxes and lines in their places."""
     width = np.array([item.width for item in items])
     x = x - (x - width / 2).min() + _MARGIN
@@ -386,7 +390,7 @@ def _drawn(
         ends = (float(leaves_from[number]), top), (float(arrives_at[number]), bottom)
         lines.append(Line(holds, *ends, run, arrives))
     full = float((x + width / 2).max()) + _MARGIN
-    return Layout(full, float(tops[-1] - _LAYER_GAP + _MARGIN), placed, lines)
+    return TreeLayout(full, float(tops[-1] - _LAYER_GAP + _MARGIN), placed, lines)
 
 
 def _edge(

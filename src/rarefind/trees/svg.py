@@ -21,7 +21,9 @@ LEGEND_WIDTH = 600.0
 ARROW = 7.0
 
 
-def to_svg(tree: MetaTree, score: Floats, names: list[str], holes: Bools | None = None) -> str:
+def to_svg(
+    tree: MetaTree, score: Floats, names: list[str], has_missing: Bools | None = None
+) -> str:
     """Draw the tree: conditions from the top down, leaves below, the first one left.
 
     Parameters
@@ -31,9 +33,9 @@ def to_svg(tree: MetaTree, score: Floats, names: list[str], holes: Bools | None 
     score : ndarray of shape (n_outer_nodes,)
         Score of each outer node; those of leaves are used.
     names : list of str
-        What the features are called.
-    holes : ndarray of bool, default=None
-        Features of which boxes say where a hole goes; by default only their tips do.
+        Names of the features.
+    has_missing : ndarray of bool, default=None
+        Features whose boxes say where a missing value goes; by default only their tips do.
 
     Returns
     -------
@@ -41,7 +43,7 @@ def to_svg(tree: MetaTree, score: Floats, names: list[str], holes: Bools | None 
         An SVG element that needs nothing else, as wide as what it is put into and no higher than
         the window.
     """
-    layout = lay_out(tree, score, names, holes)
+    layout = lay_out(tree, score, names, has_missing)
     width, height = max(layout.width, LEGEND_WIDTH), layout.height + LEGEND
     title = f"A tree of {tree.conditions.feature.size} conditions and {tree.is_leaf.sum()} leaves"
     shift = (width - layout.width) / 2
@@ -124,11 +126,11 @@ def _box(box: Box) -> str:
     radius = 4 if box.heat is None else 10
     texts = "".join(
         f'<text x="{box.x:.1f}" y="{top + 5 + LINE * (i + 0.75):.1f}" text-anchor="middle"'
-        f"{_face(box, i)}>{_escaped(text)}</text>"
+        f"{_face(box, i)}>{_escape(text)}</text>"
         for i, text in enumerate(box.lines)
     )
     return (
-        f'<g class="{kind}"><title>{_escaped(box.tip)}</title>'
+        f'<g class="{kind}"><title>{_escape(box.tip)}</title>'
         f'<rect x="{left:.1f}" y="{top:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" '
         f'rx="{radius}" fill="{fill}" stroke="{FRAME}"/>{texts}</g>'
     )
@@ -141,6 +143,6 @@ def _face(box: Box, line: int) -> str:
     return "" if box.heat is None else ' font-weight="bold"'
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """Text for XML, which has no room for control characters."""
     return escape("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text))

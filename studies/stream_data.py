@@ -16,15 +16,15 @@ import numpy as np
 import pandas as pd
 from sklearn.datasets import load_digits
 
-from rarefind._core.types import Floats, Ints
 from rarefind.data import load_keel, load_published
+from studies.arrays import Floats, Ints
 
-#: Rows without gaps, and labels 0 and 1.
-Flow = tuple[Floats, Ints]
-Load = Callable[[], Flow]
+#: Rows without missing values, and labels 0 and 1.
+Stream = tuple[Floats, Ints]
+Load = Callable[[], Stream]
 
 #: Rows and features of table 4.4 of the sets that are at hand. Ours differ in
-#   pima     768 rows, as everywhere else: the thesis lost one, perhaps to a header;
+#   pima     768 rows, as in other sources: the thesis lost one, perhaps to a header;
 #   w8a      49,749 rows, the part of LIBSVM to learn from; there are 64,700 with the other one;
 #   abalone  10 columns, since the sex has one a level;
 #   poker    85 columns, one a level, and other hands: drawn anew (see `poker`).
@@ -55,14 +55,14 @@ def thesis_sets(data: Path | None = None) -> dict[str, Load]:
     return {name: load for name, (load, is_there) in found.items() if is_there}
 
 
-def abalone() -> Flow:
+def abalone() -> Stream:
     """Ten rings and more against up to nine."""
     table = pd.read_csv(keel_file("classification/abalone/abalone.data.txt"), header=None)
     rings = table.columns[-1]
     return as_arrays(table.drop(columns=rings), table[rings] >= 10)
 
 
-def wine() -> Flow:
+def wine() -> Stream:
     """Quality of seven and more against up to six, of red wines and then of white ones."""
     colours = [
         pd.read_csv(
@@ -74,7 +74,7 @@ def wine() -> Flow:
     return as_arrays(table.drop(columns="quality"), table["quality"] >= 7)
 
 
-def poker(rows: int = TABLE["poker"][0], seed: int = 0) -> Flow:
+def poker(rows: int = TABLE["poker"][0], seed: int = 0) -> Stream:
     """A pair or better against nothing, of hands of five cards.
 
     UCI's hands are random ones of a deck of 52, and the label follows from the cards, so hands
@@ -108,19 +108,19 @@ def _hands(rows: int, rng: np.random.Generator) -> Ints:
     return cards
 
 
-def shuttle() -> Flow:
+def shuttle() -> Stream:
     """Classes 2, 3, 5, 6 and 7 against 1: river's file, that of ODDS, leaves class 4 out."""
     table = pd.read_csv(river_file("shuttle.csv.gz"))
     return as_arrays(table.drop(columns="anomaly"), table["anomaly"])
 
 
-def digits() -> Flow:
+def digits() -> Stream:
     """Five to nine against zero to four, of 8 x 8 pixels: stands in for MNIST."""
     X, digit = load_digits(return_X_y=True)
     return X.astype(np.float64), (digit >= 5).astype(np.int64)
 
 
-def agnostic(name: str) -> Flow:
+def agnostic(name: str) -> Stream:
     """A set of the agnostic learning challenge: `ada` is a part of Adult, `sylva` one of Covtype.
 
     Both are recoded. A row of `sylva` describes two pieces of forest of the same class, ponderosa
@@ -160,14 +160,14 @@ def _inside_of(package: str) -> Path:
 def from_folder(name: str, data: Path | None) -> tuple[Load, bool]:
     """What opens a set of a folder, and whether it is there."""
 
-    def load() -> Flow:
+    def load() -> Stream:
         assert data is not None
         return as_arrays(*load_published(name, data))
 
     return load, data is not None and any(data.glob(f"{name}.*"))
 
 
-def as_arrays(X: pd.DataFrame, y: pd.Series[Any]) -> Flow:
+def as_arrays(X: pd.DataFrame, y: pd.Series[Any]) -> Stream:
     """Numbers, with a column of zeros and ones for each level of a text."""
     text = [c for c in X.columns if not pd.api.types.is_numeric_dtype(X[c])]
     X = pd.get_dummies(X, columns=text, dtype=float) if text else X

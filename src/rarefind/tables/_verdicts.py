@@ -1,4 +1,4 @@
-"""Whether a list found what it promised: hits among checked rows, and hits expected of them."""
+"""Whether a list finds what is expected of it: hits among checked rows."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from rarefind._core.types import Bools, Floats
 from rarefind.metrics import Interval
 from rarefind.metrics.intervals import share_interval
 
-# Below is told from chance at this level, and is no alarm when it is but a little.
-_CHANCE, _AT_LEAST = 0.01, 0.8
+# Fewer hits than expected are an alarm below this p-value, and if they are much fewer.
+_SIGNIFICANT, _AT_LEAST = 0.01, 0.8
 _EXACT_ROWS, _NORMAL_VARIANCE, _TINY = 2000, 100.0, 1e-3
 _FACTORS = 25
 # A held-out list with fewer rows says nothing of the list to judge.
@@ -21,7 +21,7 @@ _FEWEST_HELD_OUT = 20
 
 
 @dataclass(frozen=True)
-class Checked:
+class ListCheck:
     """What verdicts say of a list.
 
     Attributes
@@ -31,15 +31,15 @@ class Checked:
     precision : Interval
         Share of hits among checked rows, with its 95 % interval.
     expected : Interval
-        Hits that the probabilities of the checked rows promise, with the interval that 95 % of such
-        lists lie in.
-    as_few : float
-        Chance of as few hits, if the probabilities are right but for what the few hits at fit that
-        they were learned from leave open.
+        Hits by the probabilities of the checked rows, with the interval that 95 % of such lists
+        lie in.
+    p_value : float
+        Probability of so few hits, if the probabilities of the rows are right but for what the few
+        hits at fit that they were learned from leave open.
     held_out : Interval or None
         Precision of an equally deep list of rows held out at fit.
     enough : bool
-        Whether so many verdicts could tell that a promise is broken.
+        Whether there are enough verdicts to tell that hits are fewer than expected.
     """
 
     listed: int
@@ -47,7 +47,7 @@ class Checked:
     hits: int
     precision: Interval
     expected: Interval
-    as_few: float
+    p_value: float
     held_out: Interval | None
     enough: bool
 
@@ -59,12 +59,12 @@ class Checked:
         listed: int,
         held_out: Interval | None = None,
         known: float = np.inf,
-    ) -> Checked:
+    ) -> ListCheck:
         """Count the hits of checked rows; ``probability`` is what the model gave them.
 
         ``known`` is the number of hits at fit that the probabilities were learned from.
         """
-        law = promised_law(probability, known)
+        law = expected_distribution(probability, known)
         checked, hits = positive.size, int(positive.sum())
         low, high = (int(np.searchsorted(law, level)) for level in (0.025, 0.975))
         return cls(
@@ -73,24 +73,24 @@ class Checked:
             hits=hits,
             precision=precision_of(hits, checked),
             expected=Interval(float(probability.sum()), low, min(high, checked)),
-            as_few=float(law[min(hits, law.size - 1)]),
+            p_value=float(law[min(hits, law.size - 1)]),
             held_out=held_out,
-            # If no hit at all could be chance, nothing can be shown.
-            enough=float(law[0]) < _CHANCE,
+            # If no hit at all could be by chance, nothing can be shown.
+            enough=float(law[0]) < _SIGNIFICANT,
         )
 
     @property
     def is_below(self) -> bool:
-        """Whether the list found clearly less than it promised.
+        """Whether the list found clearly less than expected.
 
-        As few hits are rarer than one in a hundred, at least a fifth is lacking, and, where rows
-        were held out at fit, the two intervals of precision do not meet.
+        The p-value is below 0.01, at least a fifth of the hits is lacking, and, where rows were
+        held out at fit, the two intervals of precision do not overlap.
         """
-        short = self.as_few < _CHANCE and self.hits < _AT_LEAST * self.expected.value
+        short = self.p_value < _SIGNIFICANT and self.hits < _AT_LEAST * self.expected.value
         return short and (self.held_out is None or self.precision.high < self.held_out.low)
 
     def sentence(self) -> str:
-        """What was found, and what was promised."""
+        """What was found, and what was expected."""
         if not self.checked:
             return f"Of {_rows(self.listed)} on the list none has a verdict."
         found = (
@@ -98,21 +98,21 @@ class Checked:
             f"{self.hits:,} are hits: precision {self.precision.value:.2f} "
             f"({self.precision.low:.2f} to {self.precision.high:.2f})"
         )
-        promised = (
-            f"the model promised {self.expected.value:.1f} hits "
+        expected = (
+            f"the model expected {self.expected.value:.1f} hits "
             f"({self.expected.low:.0f} to {self.expected.high:.0f})"
         )
         if self.held_out is not None:
-            promised += (
+            expected += (
                 f", and a list as deep of rows held out at fit had precision "
                 f"{self.held_out.value:.2f} ({self.held_out.low:.2f} to {self.held_out.high:.2f})"
             )
         if not self.enough:
-            return f"{found}; {promised}. Not enough verdicts to tell whether it keeps that."
+            return f"{found}; {expected}. Not enough verdicts to tell whether that is fewer."
         if not self.is_below:
-            return f"{found}; {promised}. That is kept."
-        as_few = f"{self.as_few:.1g}" if self.as_few >= 1e-6 else "under one in a million"
-        return f"{found}; {promised}. That is not kept: chance of as few hits {as_few}."
+            return f"{found}; {expected}. That is not clearly fewer."
+        p_value = f"= {self.p_value:.1g}" if self.p_value >= 1e-6 else "< 0.000001"
+        return f"{found}; {expected}. Fewer hits than expected (p {p_value})."
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -122,10 +122,10 @@ class Checked:
             "hits": self.hits,
             "precision": self.precision._asdict() if self.checked else None,
             "expected_hits": self.expected._asdict(),
-            "chance_of_as_few": self.as_few,
+            "p_value": self.p_value,
             "held_out_precision": None if self.held_out is None else self.held_out._asdict(),
             "enough": self.enough,
-            "below_promise": self.is_below,
+            "below_expected": self.is_below,
         }
 
 
@@ -145,16 +145,17 @@ def held_out_precision(priority: Floats, positive: Bools, share: float) -> Inter
     return precision_of(int(positive[top].sum()), depth)
 
 
-def hits_law(probability: Floats) -> Floats:
-    """Chance of at most 0, 1, 2, … hits: the Poisson binomial law.
+def hits_distribution(probability: Floats) -> Floats:
+    """Probability of at most 0, 1, 2, … hits: the Poisson binomial distribution.
 
-    Of many rows whose hits vary much it is the normal one.
+    For many rows whose hits vary much it is the normal one. SciPy has the exact one from 1.15 on,
+    which is not the oldest that rarefind runs with.
     """
     mean, variance = float(probability.sum()), float((probability * (1 - probability)).sum())
     most = min(probability.size, int(mean + 12 * np.sqrt(variance) + 20))
     if probability.size > _EXACT_ROWS and variance > _NORMAL_VARIANCE:
         return np.asarray(ndtr((np.arange(most + 1) + 0.5 - mean) / np.sqrt(variance)))
-    # Of many rows, the least likely together are as good as Poisson's.
+    # Of many rows, the least likely ones together are as good as Poisson's.
     tiny = probability < (_TINY if probability.size > _EXACT_ROWS else 0.0)
     law = _poisson(float(probability[tiny].sum()), most)
     for p in probability[~tiny]:
@@ -163,17 +164,17 @@ def hits_law(probability: Floats) -> Floats:
     return np.minimum(np.cumsum(law), 1.0)
 
 
-def promised_law(probability: Floats, known: float) -> Floats:
+def expected_distribution(probability: Floats, known: float) -> Floats:
     """The same, where the probabilities are as sure as the number of hits they were learned from.
 
     What all of them are too high or too low by is taken to be gamma distributed, with mean 1 and
     the relative error of that number.
     """
     if np.isinf(known):
-        return hits_law(probability)
+        return hits_distribution(probability)
     known = max(known, 1.0)
     factors = gammaincinv(known, (np.arange(_FACTORS) + 0.5) / _FACTORS) / known
-    laws = [hits_law(np.minimum(probability * factor, 1.0)) for factor in factors]
+    laws = [hits_distribution(np.minimum(probability * factor, 1.0)) for factor in factors]
     longest = max(law.size for law in laws)
     return np.asarray(
         np.mean([np.pad(law, (0, longest - law.size), constant_values=1.0) for law in laws], axis=0)

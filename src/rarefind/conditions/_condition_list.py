@@ -12,9 +12,9 @@ from scipy.sparse import csr_matrix
 from rarefind._core.kernels import kernel
 from rarefind._core.saved import saved
 from rarefind._core.types import Array, Floats
-from rarefind.conditions._matrix import Branches, with_combinations
-from rarefind.conditions.words import branch_node
+from rarefind.conditions._matrix import BranchArrays, with_combinations
 from rarefind.rules import Rule, RuleError, RuleSet
+from rarefind.rules.branch_nodes import branch_node
 from rarefind.rules.branches import Branch, Combination, Test
 from rarefind.rules.sql_words import check_dialect, sql_name, sql_number
 
@@ -23,18 +23,18 @@ _LARGEST = 1e300
 
 
 @saved("condition-list")
-class Listed(NamedTuple):
+class ConditionList(NamedTuple):
     """A score that starts somewhere, to which every condition that holds adds its weight."""
 
     start: float
     weights: Floats
-    tests: Branches
+    tests: BranchArrays
     combinations: list[Combination]
 
     def score(self, X: Floats, n_jobs: int | None = None) -> Floats:
         """Scores of rows, added up in the order of the list."""
         held = self.held(X, n_jobs)
-        return _added(held.indptr, held.indices, self.weights, self.start)
+        return _sum_weights(held.indptr, held.indices, self.weights, self.start)
 
     def held(self, X: Floats, n_jobs: int | None = None) -> csr_matrix:
         """Which conditions hold for which rows."""
@@ -46,7 +46,7 @@ class Listed(NamedTuple):
         return RuleSet([Rule(str(node), name=f"c{i}") for i, node in enumerate(nodes, start=1)])
 
     def check_state(self, n_features: int) -> None:
-        """Refuse what a file holds that no fit would make."""
+        """Raise on a state from a file that no fit would make."""
         self.tests.check_state(n_features + len(self.combinations))
         named = [j for combination in self.combinations for j in combination.columns]
         if self.weights.shape != (self.tests.start.size - 1,) or any(
@@ -56,7 +56,7 @@ class Listed(NamedTuple):
 
 
 @kernel
-def _added(indptr: Array, indices: Array, weights: Floats, start: float) -> Floats:
+def _sum_weights(indptr: Array, indices: Array, weights: Floats, start: float) -> Floats:
     score = np.empty(indptr.size - 1)
     for i in range(score.size):
         total = start
@@ -66,7 +66,7 @@ def _added(indptr: Array, indices: Array, weights: Floats, start: float) -> Floa
     return score
 
 
-def only_used(
+def drop_unused(
     branches: Sequence[Branch], combinations: Sequence[Combination], n_features: int
 ) -> tuple[list[Branch], list[Combination]]:
     """The branches, and of the combinations only those that they ask for."""
@@ -76,7 +76,9 @@ def only_used(
     return renamed, [combinations[j - n_features] for j in asked]
 
 
-def as_text(listed: Listed, names: Sequence[str], notes: Sequence[str], threshold: float) -> str:
+def as_text(
+    listed: ConditionList, names: Sequence[str], notes: Sequence[str], threshold: float
+) -> str:
     """The list for a person: a line a condition, with what is known of it."""
     lines = [f"score = {listed.start!r}"]
     for rule, weight, note in zip(listed.rules(names), listed.weights.tolist(), notes, strict=True):
@@ -85,7 +87,9 @@ def as_text(listed: Listed, names: Sequence[str], notes: Sequence[str], threshol
     return "\n".join([*lines, f"alert from {threshold!r} on"])
 
 
-def as_sql(listed: Listed, names: Sequence[str], dialect: str, table: str, output: str) -> str:
+def as_sql(
+    listed: ConditionList, names: Sequence[str], dialect: str, table: str, output: str
+) -> str:
     """A query that gives each row of a table its score."""
     check_dialect(dialect)
     terms = [sql_number(listed.start, dialect)]
@@ -100,7 +104,7 @@ def as_sql(listed: Listed, names: Sequence[str], dialect: str, table: str, outpu
     )
 
 
-def as_json(listed: Listed, names: Sequence[str]) -> list[dict[str, Any]]:
+def as_json(listed: ConditionList, names: Sequence[str]) -> list[dict[str, Any]]:
     """The conditions as plain data: the text to be read, and the tests it is made of."""
     return [
         {
@@ -117,7 +121,7 @@ def as_json(listed: Listed, names: Sequence[str]) -> list[dict[str, Any]]:
     ]
 
 
-def from_json(start: Any, conditions: Any, names: Sequence[str]) -> Listed:
+def from_json(start: Any, conditions: Any, names: Sequence[str]) -> ConditionList:
     """The list that :func:`as_json` wrote; what is not as it writes it is refused."""
     place = {name: j for j, name in enumerate(names)}
     if len(place) != len(names):
@@ -135,7 +139,7 @@ def from_json(start: Any, conditions: Any, names: Sequence[str]) -> Listed:
             raise ValueError("a condition asks for nothing")
         branches.append(branch)
     weights = np.array([finite(condition["weight"]) for condition in conditions])
-    listed = Listed(finite(start), weights, Branches.of(branches), combinations)
+    listed = ConditionList(finite(start), weights, BranchArrays.of(branches), combinations)
     for condition, rule in zip(conditions, listed.rules(names), strict=True):
         if condition["rule"] != rule.text:
             raise ValueError(f"the rule {condition['rule']!r} is not what its tests say")
@@ -145,7 +149,7 @@ def from_json(start: Any, conditions: Any, names: Sequence[str]) -> Listed:
 def finite(value: Any) -> float:
     """A number of a file, which is one and not beyond all bounds."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < _LARGEST:
-        raise ValueError(f"{value!r:.40} is no number")
+        raise ValueError(f"{value!r:.40} is not a number")
     return float(value)
 
 
@@ -212,7 +216,7 @@ def read_json(text: str) -> dict[str, Any]:
         if whole.get("version") != VERSION:
             raise ValueError(f"version {whole.get('version')!r:.20} is not known here")
     except RecursionError:
-        raise RuleError("This is no list of conditions (it is nested too deeply).") from None
+        raise RuleError("This is not a list of conditions (it is nested too deeply).") from None
     except ValueError as error:
-        raise RuleError(f"This is no list of conditions ({error}).") from None
+        raise RuleError(f"This is not a list of conditions ({error}).") from None
     return whole

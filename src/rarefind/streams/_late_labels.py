@@ -1,4 +1,4 @@
-"""Rows of a flow that wait for their labels, in bounded memory."""
+"""Rows that wait for their labels, in bounded memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rarefind._core.types import Bools, Floats, Ints
 
 
 @saved("waiting-rows")
-class Waiting:
+class WaitingRows:
     """Rows and the scores they had when they came, by identifier, oldest first."""
 
     def __init__(self, n_features: int, n_scores: int) -> None:
@@ -32,31 +32,33 @@ class Waiting:
         """Another one with the same rows."""
         return self.from_state(self.get_state())
 
-    def is_of(self, n_features: int, n_scores: int) -> bool:
-        """Whether its rows have so many columns and scores, and scores are numbers."""
+    def has_sizes(self, n_features: int, n_scores: int) -> bool:
+        """Whether rows have so many columns and scores, and the scores are finite."""
         sizes = self._rows.shape[1], self._scores.shape[1]
         return sizes == (n_features, n_scores) and bool(np.isfinite(self._scores).all())
 
     def put(self, ids: list[Any], rows: Floats, scores: Floats) -> None:
-        """Let rows wait; none of the identifiers waits already."""
+        """Let rows wait; none of the identifiers may be waiting already."""
         self._make_room(len(ids))
         slots = [self._free.pop() for _ in ids]
-        self._rows[slots], self._scores[slots] = rows, scores
+        where = _as_index(slots)
+        self._rows[where], self._scores[where] = rows, scores
         self._slots.update(zip(ids, slots, strict=True))
 
     def take(self, ids: list[Any]) -> tuple[Bools, Floats, Floats]:
-        """Take rows out: which of them waited, and the rows and scores of those."""
+        """Take rows out: which of them were waiting, and the rows and scores of those."""
         found = [self._slots.pop(identifier, -1) for identifier in ids]
-        waited = np.array(found, dtype=np.intp) >= 0
-        slots = np.array(found, dtype=np.intp)[waited]
-        self._free.extend(slots.tolist())
-        return waited, self._rows[slots], self._scores[slots]
+        waiting = np.array(found, dtype=np.intp) >= 0
+        return waiting, *self._release([slot for slot in found if slot >= 0])
 
     def take_oldest(self, n: int) -> tuple[Floats, Floats]:
-        """Take out the rows that waited longest."""
-        slots = [self._slots.popitem(last=False)[1] for _ in range(n)]
+        """Take out the rows that have waited longest."""
+        return self._release([self._slots.popitem(last=False)[1] for _ in range(n)])
+
+    def _release(self, slots: list[int]) -> tuple[Floats, Floats]:
         self._free.extend(slots)
-        return self._rows[slots], self._scores[slots]
+        where = _as_index(slots)
+        return self._rows[where].copy(), self._scores[where].copy()
 
     def _make_room(self, n: int) -> None:
         """Have free places for n more rows; memory grows by doubling."""
@@ -79,11 +81,11 @@ class Waiting:
         """Make it again from what :meth:`get_state` gave."""
         ids, rows, scores = state["ids"], state["rows"], state["scores"]
         if len(set(ids)) != len(ids) or not (len(ids) == len(rows) == len(scores)):
-            raise ValueError("The rows that wait are not those of their identifiers.")
+            raise ValueError("The waiting rows do not match their identifiers.")
         if not all(is_identifier(one) for one in ids):
-            raise ValueError("An identifier is a text or a whole number.")
+            raise ValueError("An identifier must be a text or a whole number.")
         if rows.dtype != np.float64 or scores.dtype != np.float64:
-            raise ValueError("The rows that wait are not numbers.")
+            raise ValueError("The waiting rows are not numbers.")
         made = cls(rows.shape[1], scores.shape[1])
         made.put(ids, rows, scores)
         return made
@@ -91,6 +93,8 @@ class Waiting:
 
 def identifiers(ids: Any) -> list[Any]:
     """Identifiers as texts and whole numbers; one by itself is a list of one."""
+    if is_identifier(ids):
+        return [ids]
     if isinstance(ids, np.ndarray):
         ids = ids.tolist()
     if isinstance(ids, str | bytes) or not isinstance(ids, Iterable):
@@ -99,7 +103,9 @@ def identifiers(ids: Any) -> list[Any]:
     seen = set()
     for one in plain:
         if not is_identifier(one):
-            raise ValueError(f"{one!r} is no identifier: give a text or a whole number for a row.")
+            raise ValueError(
+                f"{one!r} is not an identifier: give a text or a whole number for each row."
+            )
         if one in seen:
             raise ValueError(f"The identifier {one!r} is given twice.")
         seen.add(one)
@@ -109,3 +115,8 @@ def identifiers(ids: Any) -> list[Any]:
 def is_identifier(one: Any) -> bool:
     """Whether a model file can keep it."""
     return type(one) in (str, int)
+
+
+def _as_index(slots: list[int]) -> Any:
+    """A slice where there is one slot: indexing by a list takes ten times as long."""
+    return slice(slots[0], slots[0] + 1) if len(slots) == 1 else slots

@@ -1,16 +1,14 @@
-"""Conditions as rules that a person can read, and thresholds with no more digits than they need."""
+"""Branches of trees as rules that a person can read."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from rarefind._core.types import Bools, Floats
-from rarefind.rules import Condition
 from rarefind.rules.branches import Branch, Combination, Test
+from rarefind.rules.reasons import Condition
 from rarefind.rules.syntax import (
     And,
     Arithmetic,
@@ -52,7 +50,7 @@ def column_node(column: int, names: Sequence[str], combinations: Sequence[Combin
 
 def test_node(value: Node, test: Test) -> Node:
     """What a test asks of a value."""
-    hole = IsMissing(value)
+    missing = IsMissing(value)
     if test.says_nothing:
         return Truth(True)
     if test.levels is not None:
@@ -63,11 +61,11 @@ def test_node(value: Node, test: Test) -> Node:
         parts += [Compare("<=", value, number(test.high))] if test.high < np.inf else []
         impossible = test.low >= test.high
     if impossible:
-        return hole
+        return missing
     if not parts:
         return IsMissing(value, negated=True)
     held = parts[0] if len(parts) == 1 else And(tuple(parts))
-    return Or((held, hole)) if test.missing else held
+    return Or((held, missing)) if test.missing else held
 
 
 def _levels(value: Node, test: Test) -> Node:
@@ -82,12 +80,12 @@ def branch_node(
     branch: Branch, names: Sequence[str], combinations: Sequence[Combination] = ()
 ) -> Node:
     """All tests of a branch."""
-    return joined(
+    return all_of(
         [test_node(column_node(j, names, combinations), test) for j, test in branch.items()]
     )
 
 
-def joined(parts: Sequence[Node]) -> Node:
+def all_of(parts: Sequence[Node]) -> Node:
     """All of several parts, without one ``and`` in another."""
     items: list[Node] = []
     for part in parts:
@@ -111,74 +109,3 @@ def condition_of(name: str, text_of: Node, test: Test, value: float) -> Conditio
     if test.high < np.inf:
         return Condition(name, "<=", test.high, text)
     return Condition(name, "=", "present", f"{text_of} is present")
-
-
-def shortened(branch: Branch, X: Floats, has_holes: Bools) -> Branch:
-    """The same branch for the rows of ``X``, with round thresholds.
-
-    A threshold may stand anywhere between the two values that it parts. Of levels, those that pass
-    are named or those that do not, whichever are fewer. A column without a hole says nothing of
-    holes.
-    """
-    found = {}
-    for column, test in branch.items():
-        values = X[:, column]
-        if test.levels is not None:
-            short = _fewer_levels(test, values)
-        else:
-            low, high = (_between(limit, values) for limit in (test.low, test.high))
-            short = replace(test, low=low, high=high)
-        found[column] = replace(short, missing=test.missing and bool(has_holes[column]))
-    return found
-
-
-def _fewer_levels(test: Test, values: Floats) -> Test:
-    known = np.unique(values[~np.isnan(values)]).tolist()
-    passing = frozenset(level for level in known if test.holds(level))
-    failing = frozenset(known) - passing
-    if len(passing) <= len(failing):
-        return replace(test, levels=passing, negated=False)
-    return replace(test, levels=failing, negated=True)
-
-
-def opposite(branch: Branch, has_holes: Bools) -> Branch | None:
-    """The branch that holds where this one does not, if there is one such."""
-    if len(branch) != 1:
-        return None
-    ((column, test),) = branch.items()
-    missing = not test.missing and bool(has_holes[column])
-    if test.levels is not None:
-        return {column: replace(test, negated=not test.negated, missing=missing)}
-    if test.low == -np.inf and test.high < np.inf:
-        return {column: Test(low=test.high, missing=missing)}
-    if test.high == np.inf and test.low > -np.inf:
-        return {column: Test(high=test.low, missing=missing)}
-    return None
-
-
-def _between(limit: float, values: Floats) -> float:
-    """The threshold moved to a round number that parts the values as it does."""
-    if not np.isfinite(limit):
-        return limit
-    below, above = values[values <= limit], values[values > limit]
-    if not below.size or not above.size:
-        return limit
-    return roundest(float(below.max()), float(above.min()), limit)
-
-
-def rounded_cut(threshold: float, score: Floats) -> float:
-    """A round threshold that the same scores reach."""
-    # What reaches it is what is not below: seen from the other side, the bounds change places.
-    return 0.0 - _between(-threshold, -score)
-
-
-def roundest(low: float, high: float, otherwise: float) -> float:
-    """A number ``low <= x < high`` with few digits, near the middle."""
-    middle = low / 2 + high / 2
-    largest = max(abs(low), abs(high))
-    exponent = math.floor(math.log10(largest)) + 1 if largest > 0 else 0
-    for digits in range(-exponent, 18 - exponent):
-        tried = round(middle, digits) + 0.0
-        if low <= tried < high:
-            return tried
-    return otherwise

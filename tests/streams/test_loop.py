@@ -7,26 +7,27 @@ from scipy.special import expit, softmax
 from rarefind._core.random import STEP, uniform
 from rarefind.streams._adwin import adwin_add
 from rarefind.streams._linear import ADABOOST, GRADIENT, Votes, linear_learn, linear_score
-from rarefind.streams._nets import Nets, Pace
-from rarefind.streams._spaces import LOSS, RESIDUAL, SLOPE, Spaces
-from rarefind.streams._stream import (
+from rarefind.streams._loop import (
     MEMORY,
     RECORD,
     RELEARN,
     RESTART,
     SPACES,
-    Memory,
-    Settings,
-    State,
-    flow,
+    StreamSettings,
+    process_rows,
 )
-from rarefind.streams._watch import N_BINS, Watch
+from rarefind.streams._nets import Nets, StepSize
+from rarefind.streams._spaces import LOSS, RESIDUAL, SLOPE, LatentSpaces
+from rarefind.streams._state import PositiveMemory, StreamState
+from rarefind.streams._validation import N_BINS, ProgressiveValidation
 
 COLUMNS = 3
 NOTHING_KNOWN = np.empty((0, 1))
 
 seeds = st.integers(0, 10**6)
-paces = st.sampled_from([Pace(0.1, False, 1.0), Pace(0.1, True, 1.0), Pace(0.05, True, 0.9)])
+step_sizes = st.sampled_from(
+    [StepSize(0.1, False, 1.0), StepSize(0.1, True, 1.0), StepSize(0.05, True, 0.9)]
+)
 
 
 def make_settings(**given):
@@ -34,9 +35,9 @@ def make_settings(**given):
     classes = given.pop("classes", 2)
     usual = {
         "method": SPACES,
-        "pace": Pace(0.1, True, 1.0),
-        "mixing": Pace(0.01, True, 1.0),
-        "aim": LOSS,
+        "step_size": StepSize(0.1, True, 1.0),
+        "mixing": StepSize(0.01, True, 1.0),
+        "target": LOSS,
         "edge": 0.1,
         "shrink": 0.5,
         "standardize": True,
@@ -48,7 +49,7 @@ def make_settings(**given):
         "on_drift": RECORD,
         "threshold": -1.0,
     }
-    return Settings(**usual | given)
+    return StreamSettings(**usual | given)
 
 
 def begin(rng, classes=2, n=3, size=4, hidden=2, memory=0, method=SPACES):
@@ -56,21 +57,21 @@ def begin(rng, classes=2, n=3, size=4, hidden=2, memory=0, method=SPACES):
     outputs = 1 if classes == 2 else classes
     fresh = (
         Nets.draw(rng, n, hidden, COLUMNS, outputs),
-        Spaces.draw(rng, n, outputs, size, 0.3),
+        LatentSpaces.draw(rng, n, outputs, size, 0.3),
         Votes.start(method, n),
     )
-    state = State(
+    state = StreamState(
         *fresh,
         mean=np.zeros(COLUMNS),
-        spread=np.zeros(COLUMNS),
-        filled=np.zeros(COLUMNS),
+        variance=np.zeros(COLUMNS),
+        column_weight=np.zeros(COLUMNS),
         share=np.full(classes, 1 / classes),
         weight=np.ones(1),
-        memory=Memory(np.zeros((memory, COLUMNS)), np.zeros(1, dtype=np.intp)),
-        chance=rng.integers(2**63, size=1, dtype=np.uint64),
-        watch=Watch.start(outputs, size),
+        memory=PositiveMemory(np.zeros((memory, COLUMNS)), np.zeros(1, dtype=np.intp)),
+        generator=rng.integers(2**63, size=1, dtype=np.uint64),
+        validation=ProgressiveValidation.start(outputs, size),
     )
-    return fresh, copied(state)
+    return fresh, copy_arrays(state)
 
 
 def draw_rows(rng, n, classes=2, missing=0.1):
@@ -84,10 +85,10 @@ def draw_rows(rng, n, classes=2, missing=0.1):
     return X, codes, rng.choice([0.3, 1.0, 1.0, 4.0], n)
 
 
-def copied(tree):
+def copy_arrays(tree):
     if isinstance(tree, np.ndarray):
         return tree.copy()
-    return type(tree)(*map(copied, tree))
+    return type(tree)(*map(copy_arrays, tree))
 
 
 def arrays_of(tree, name="state"):
@@ -107,44 +108,44 @@ def assert_same(ours, theirs):
         np.testing.assert_array_equal(now, then, err_msg=name)
 
 
-class NaiveFlow:
+class NaiveLoop:
     """The loop in plain Python, of the definitions; ADWIN and linear methods have own twins."""
 
     def __init__(self, state, fresh, given):
-        self.state, self.fresh, self.given = copied(state), fresh, given
+        self.state, self.fresh, self.given = copy_arrays(state), fresh, given
         self.nets, self.spaces, self.votes = self.state[:3]
         self.outputs = self.nets.outer.shape[1]
 
-    def go(self, X, codes, weight, known, learning, watching):
+    def go(self, X, codes, weight, known, learning, validating):
         rows = zip(X, codes, weight, known if len(known) else [None] * len(X), strict=True)
-        return np.array([self.take(*row, learning, watching) for row in rows])
+        return np.array([self.take(*row, learning, validating) for row in rows])
 
-    def take(self, row, code, weight, known, learning, watching):
-        score, shown = self.score(self.stand(row))
+    def take(self, row, code, weight, known, learning, validating):
+        score, contributions = self.score(self.standardize(row))
         score = score if known is None else known[: self.outputs]
         alert = score[0] >= self.given.threshold
         if known is not None and len(known) > self.outputs:
             alert = known[-1] > 0
-        alarm = watching and self.judge(score, alert, shown, code, weight)
+        alarm = validating and self.validate(score, alert, contributions, code, weight)
         if learning:
-            self.learn(self.stand(row), code, weight)
-            self.follow(row, weight)
-            self.count_class(code, weight)
+            self.learn(self.standardize(row), code, weight)
+            self.update_moments(row, weight)
+            self.update_shares(code, weight)
             self.remember(row, code)
             if alarm:
-                self.begin_again()
+                self.reset_learners()
         return score
 
-    def stand(self, row):
+    def standardize(self, row):
         row = np.where(np.isnan(row), self.state.mean, row)
         x = np.clip(row, -1e6, 1e6)
         if self.given.standardize:
-            spread = self.state.spread
-            x = (row - self.state.mean) / np.sqrt(np.where(spread > 0, spread, np.inf))
+            variance = self.state.variance
+            x = (row - self.state.mean) / np.sqrt(np.where(variance > 0, variance, np.inf))
             x = np.clip(x, -8, 8)
         return np.append(x, 1.0)
 
-    def listen(self, x):
+    def forward(self, x):
         hidden = np.tanh(self.nets.inner @ x)
         outer = self.nets.outer
         return hidden, np.einsum("tjk,tk->tj", outer[:, :, :-1], hidden) + outer[:, :, -1]
@@ -155,37 +156,40 @@ class NaiveFlow:
         return np.log(share[1:] / share[0]) if self.outputs == 1 else np.log(share)
 
     def score(self, x):
-        _, said = self.listen(x)
+        _, output = self.forward(x)
         if self.given.method != SPACES:
-            found = linear_score(self.given.method, said, self.votes, self.given.shrink)
-            return np.array([found]), np.zeros(self.spaces.joined.shape[1:])
-        z = np.einsum("tjp,tj->jp", self.spaces.drawn, said)
-        shown = self.spaces.joined[0] * np.maximum(z, 0)
-        return self.start + shown.sum(axis=1), shown
+            found = linear_score(self.given.method, output, self.votes, self.given.shrink)
+            return np.array([found]), np.zeros(self.spaces.space_weights.shape[1:])
+        z = np.einsum("tjp,tj->jp", self.spaces.net_weights, output)
+        contributions = self.spaces.space_weights[0] * np.maximum(z, 0)
+        return self.start + contributions.sum(axis=1), contributions
 
-    def judge(self, score, alert, shown, code, weight):
-        watch = self.state.watch
-        own = watch.gain[0] * weight
-        watch.shown[:] += own * np.abs(shown)
+    def validate(self, score, alert, contributions, code, weight):
+        validation = self.state.validation
+        own = validation.weights[0] * weight
+        validation.contributions[:] += own * np.abs(contributions)
         if self.outputs == 1:
             place = int(np.clip((np.arcsinh(score[0]) / 10 + 1) / 2 * N_BINS, 0, N_BINS - 1))
-            watch.bins[int(code == 1), place] += own
-            watch.decided[int(code == 1), int(alert)] += own
+            validation.bins[int(code == 1), place] += own
+            validation.decisions[int(code == 1), int(alert)] += own
             worse = False
             if code == 1:
-                over, found = watch.bins[:, place:].sum(axis=1) - watch.bins[:, place] / 2
+                over, found = validation.bins[:, place:].sum(axis=1) - validation.bins[:, place] / 2
                 found += own / 2  # the row itself is whole in it
                 term = found / (found + over)
-                worse = adwin_add(watch.window, term, self.given.delta) < 0
+                worse = adwin_add(validation.window, term, self.given.delta) < 0
         else:
             wrong = score.argmax() != code
-            watch.decided[0, int(wrong)] += own
-            worse = adwin_add(watch.window, float(wrong), self.given.delta) > 0
-        watch.gain[:] = watch.gain[0] * self.given.growth, watch.gain[1] + own
-        watch.count[0] += 1
+            validation.decisions[0, int(wrong)] += own
+            worse = adwin_add(validation.window, float(wrong), self.given.delta) > 0
+        validation.weights[:] = (
+            validation.weights[0] * self.given.growth,
+            validation.weights[1] + own,
+        )
+        validation.count[0] += 1
         if worse:
-            watch.alarms[watch.count[1] % 100] = watch.count[0]
-            watch.count[1] += 1
+            validation.alarms[validation.count[1] % 100] = validation.count[0]
+            validation.count[1] += 1
         return worse
 
     def learn(self, x, code, weight):
@@ -194,57 +198,70 @@ class NaiveFlow:
             weight = weight / (share.size * max(share[code], 1e-9))
         else:
             weight = weight * given.class_weight[code]
-        hidden, said = self.listen(x)
+        hidden, output = self.forward(x)
         if given.method != SPACES:
-            about = hidden, said, self.nets, self.votes, given.edge, given.shrink, given.pace
+            about = hidden, output, self.nets, self.votes, given.edge, given.shrink, given.step_size
             linear_learn(given.method, x, code == 1, weight, *about)
         elif self.outputs == 1:
-            self.descend(x, np.array([float(code)]), weight, hidden, said, expit)
+            self.descend(x, np.array([float(code)]), weight, hidden, output, expit)
         else:
-            self.descend(x, np.eye(share.size)[code], weight, hidden, said, softmax)
+            self.descend(x, np.eye(share.size)[code], weight, hidden, output, softmax)
 
-    def descend(self, x, target, weight, hidden, said, chance):
-        drawn, drawn_sum = self.spaces.drawn, self.spaces.drawn_sum
-        joined, joined_sum = self.spaces.joined[0], self.spaces.joined_sum[0]
-        z, by_joined = np.zeros(joined.shape), np.zeros(joined.shape)
-        for t, h in enumerate(said):
-            before, A = z, drawn[t].copy()
+    def descend(self, x, target, weight, hidden, output, probability):
+        net_weights, net_weights_sum = self.spaces.net_weights, self.spaces.net_weights_sum
+        space_weights, space_weights_sum = (
+            self.spaces.space_weights[0],
+            self.spaces.space_weights_sum[0],
+        )
+        z, by_joined = np.zeros(space_weights.shape), np.zeros(space_weights.shape)
+        for t, h in enumerate(output):
+            before, A = z, net_weights[t].copy()
             z = before + A * h[:, None]
             residuals = [
-                target - chance(self.start + (joined * np.maximum(part, 0)).sum(axis=1))
+                target - probability(self.start + (space_weights * np.maximum(part, 0)).sum(axis=1))
                 for part in (before, z)
             ]
-            adds = [(np.heaviside(part, 0.5) * joined * A).sum(axis=1) for part in (before, z)]
-            pull = {
+            adds = [
+                (np.heaviside(part, 0.5) * space_weights * A).sum(axis=1) for part in (before, z)
+            ]
+            gradient = {
                 RESIDUAL: residuals[0] - h,
                 SLOPE: residuals[0] * adds[0] - h,
                 LOSS: residuals[1] * adds[1],
-            }[self.given.aim]
+            }[self.given.target]
             residual = weight * residuals[1][:, None]
-            by_joined += residual * np.maximum(z, 0) / len(said)
-            step(drawn[t], drawn_sum[t], residual * joined * h[:, None], self.given.mixing, z > 0)
-            self.teach(t, x, hidden[t], np.clip(weight * pull, -1e4, 1e4))
-        step(joined, joined_sum, by_joined, self.given.mixing)
+            by_joined += residual * np.maximum(z, 0) / len(output)
+            step(
+                net_weights[t],
+                net_weights_sum[t],
+                residual * space_weights * h[:, None],
+                self.given.mixing,
+                z > 0,
+            )
+            self.backward(t, x, hidden[t], np.clip(weight * gradient, -1e4, 1e4))
+        step(space_weights, space_weights_sum, by_joined, self.given.mixing)
 
-    def teach(self, t, x, hidden, pull):
+    def backward(self, t, x, hidden, gradient):
         inner, outer, inner_sum, outer_sum = self.nets
-        back = pull @ outer[t, :, :-1] * (1 - hidden**2)
-        step(inner[t], inner_sum[t], np.outer(back, x), self.given.pace, most=np.inf)
-        step(outer[t], outer_sum[t], np.outer(pull, np.append(hidden, 1.0)), self.given.pace)
+        back = gradient @ outer[t, :, :-1] * (1 - hidden**2)
+        step(inner[t], inner_sum[t], np.outer(back, x), self.given.step_size, most=np.inf)
+        step(
+            outer[t], outer_sum[t], np.outer(gradient, np.append(hidden, 1.0)), self.given.step_size
+        )
 
-    def follow(self, row, weight):
+    def update_moments(self, row, weight):
         state = self.state
         for c, value in enumerate(row):
             if not np.isnan(value):
-                state.filled[c] += weight
-                part = part_of(weight, state.filled[c])
+                state.column_weight[c] += weight
+                part = part_of(weight, state.column_weight[c])
                 away = np.clip(value - state.mean[c], -1e150, 1e150)
                 # So a column that does not change has a mean without an error in its last digit.
                 state.mean[c] += part * away
                 # The variances within what was before and the row, and that between them.
-                state.spread[c] = (1 - part) * state.spread[c] + part * (1 - part) * away**2
+                state.variance[c] = (1 - part) * state.variance[c] + part * (1 - part) * away**2
 
-    def count_class(self, code, weight):
+    def update_shares(self, code, weight):
         share, total = self.state.share, self.state.weight
         total[0] += weight
         part = part_of(weight, total[0])
@@ -261,16 +278,16 @@ class NaiveFlow:
             n = min(count[0], len(rows))
             latest_first = [rows[k % len(rows)] for k in range(count[0] - 1, count[0] - n - 1, -1)]
             again = latest_first[int(self.random() ** 2 * n)]
-            self.learn(self.stand(again), 1, 1.0)
-            self.count_class(1, 1.0)
+            self.learn(self.standardize(again), 1, 1.0)
+            self.update_shares(1, 1.0)
 
     def random(self):
         """SplitMix64 of Steele, Lea and Flood."""
-        state, number = split_mix(int(self.state.chance[0]))
-        self.state.chance[0] = state
+        state, number = split_mix(int(self.state.generator[0]))
+        self.state.generator[0] = state
         return (number >> 11) / 2**53
 
-    def begin_again(self):
+    def reset_learners(self):
         if self.given.on_drift == RECORD:
             return
         for sums in (*self.nets[2:], *self.spaces[2:], self.votes.seen):
@@ -289,24 +306,24 @@ def split_mix(state):
     return state, z ^ (z >> 31)
 
 
-def step(weights, sums, pull, pace, where=True, most=1e4):
-    """Move weights along their pulls, where they may move."""
-    pull = np.clip(pull, -most, most)
-    if pace.adaptive:
-        sums[:] = np.where(where, pace.keep * sums + pull**2, sums)
-        pull = pull / np.sqrt(sums + 1e-8)
-    weights += np.where(where, pace.rate * pull, 0.0)
+def step(weights, sums, gradient, step_size, where=True, most=1e4):
+    """Take a step of the weights along their gradients, where they may change."""
+    gradient = np.clip(gradient, -most, most)
+    if step_size.adaptive:
+        sums[:] = np.where(where, step_size.keep * sums + gradient**2, sums)
+        gradient = gradient / np.sqrt(sums + 1e-8)
+    weights += np.where(where, step_size.rate * gradient, 0.0)
 
 
 def part_of(weight, total):
     return max(weight / total, min(weight / 100_000, 1))
 
 
-def check_same(state, fresh, given, rows, known=NOTHING_KNOWN, learning=True, watching=True):
+def check_same(state, fresh, given, rows, known=NOTHING_KNOWN, learning=True, validating=True):
     """Both loops from here on; the kernel's state is changed."""
-    naive = NaiveFlow(state, fresh, given)
-    scores = flow(*rows, known, state, fresh, given, learning, watching)
-    expected = naive.go(*rows, known, learning, watching)
+    naive = NaiveLoop(state, fresh, given)
+    scores = process_rows(*rows, known, state, fresh, given, learning, validating)
+    expected = naive.go(*rows, known, learning, validating)
     np.testing.assert_allclose(scores, expected, rtol=1e-9, atol=1e-9)
     for (name, now), (_, then) in zip(arrays_of(state), arrays_of(naive.state), strict=True):
         np.testing.assert_allclose(now, then, rtol=1e-9, atol=1e-9, err_msg=name)
@@ -321,9 +338,9 @@ def test_the_loop_is_that_of_plain_python(data):
     methods = [SPACES] * 4 + [GRADIENT, ADABOOST] * (classes == 2)
     given = make_settings(
         method=draw(st.sampled_from(methods), "method"),
-        pace=draw(paces, "pace"),
-        mixing=draw(paces, "mixing"),
-        aim=draw(st.sampled_from([RESIDUAL, SLOPE, LOSS]), "aim"),
+        step_size=draw(step_sizes, "step_size"),
+        mixing=draw(step_sizes, "mixing"),
+        target=draw(st.sampled_from([RESIDUAL, SLOPE, LOSS]), "target"),
         standardize=draw(st.booleans(), "standardize"),
         balanced=draw(st.booleans(), "balanced"),
         class_weight=rng.choice([0.0, 0.5, 1.0, 20.0], classes),
@@ -339,9 +356,9 @@ def test_the_loop_is_that_of_plain_python(data):
         method=given.method,
     )
     X, codes, weight = draw_rows(rng, draw(st.integers(1, 30), "rows"), classes)
-    if draw(st.booleans(), "an old flow"):
-        state.filled[:], state.weight[:] = 1e6, 1e6
-        state.mean[:], state.spread[:] = [0.0, -50.0, 5.0], [1.0, 1e4, 0.0]
+    if draw(st.booleans(), "an old stream"):
+        state.column_weight[:], state.weight[:] = 1e6, 1e6
+        state.mean[:], state.variance[:] = [0.0, -50.0, 5.0], [1.0, 1e4, 0.0]
         state.share[:] = [1 - 1e-11, *[1e-11 / (classes - 1)] * (classes - 1)]
         weight[rng.random(weight.size) < 0.1] = 2.0 * MEMORY
     if not given.standardize:
@@ -350,13 +367,15 @@ def test_the_loop_is_that_of_plain_python(data):
     if draw(st.booleans(), "known"):
         more = draw(st.booleans(), "decided")
         known = rng.normal(size=(len(X), state.nets.outer.shape[1] + more))
-    learning, watching = draw(st.sampled_from([(True, True), (True, False), (False, True)]), "what")
-    check_same(state, fresh, given, (X, codes, weight), known, learning, watching)
+    learning, validating = draw(
+        st.sampled_from([(True, True), (True, False), (False, True)]), "what"
+    )
+    check_same(state, fresh, given, (X, codes, weight), known, learning, validating)
 
 
 @pytest.mark.parametrize("on_drift", [RECORD, RELEARN, RESTART])
 @pytest.mark.parametrize(("method", "classes"), [(SPACES, 2), (SPACES, 3), (ADABOOST, 2)])
-def test_learners_begin_again_where_the_flow_becomes_worse(on_drift, method, classes):
+def test_learners_reset_learners_where_the_stream_becomes_worse(on_drift, method, classes):
     rng = np.random.default_rng(0)
     given = make_settings(classes=classes, on_drift=on_drift, delta=0.1, method=method)
     fresh, state = begin(rng, classes, memory=5 * (classes == 2), method=method)
@@ -367,11 +386,11 @@ def test_learners_begin_again_where_the_flow_becomes_worse(on_drift, method, cla
     own = np.eye(classes)[codes] * side[:, None]
     known = np.ascontiguousarray(own if classes > 2 else own[:, 1:] - own[:, :1])
     rows = X, codes, weight
-    plain = copied(state)
+    plain = copy_arrays(state)
     check_same(state, fresh, given, rows, known)
-    assert state.watch.n_alarms > 0
-    assert (state.watch.latest_alarms() > 200).all()
-    flow(*rows, known, plain, fresh, given._replace(on_drift=RECORD), True, True)
+    assert state.validation.n_alarms > 0
+    assert (state.validation.latest_alarms() > 200).all()
+    process_rows(*rows, known, plain, fresh, given._replace(on_drift=RECORD), True, True)
     same = [now == then for now, then in zip(*map(flat_learners, (state, plain)), strict=True)]
     assert all(map(np.all, same)) == (on_drift == RECORD)
 
@@ -386,10 +405,10 @@ def test_an_alarm_at_the_last_row_leaves_fresh_learners():
     known = np.where(codes == 1, np.where(np.arange(1000) < 500, 5.0, -5.0), 0.0)[:, None]
     rows = X, codes, np.ones(1000), known
     for i in range(1000):
-        flow(*(part[i : i + 1] for part in rows), state, fresh, given, True, True)
-        if state.watch.n_alarms:
+        process_rows(*(part[i : i + 1] for part in rows), state, fresh, given, True, True)
+        if state.validation.n_alarms:
             break
-    assert state.watch.latest_alarms() == [i + 1]
+    assert state.validation.latest_alarms() == [i + 1]
     for now, then in zip(flat_learners(state), flat_learners(fresh), strict=True):
         np.testing.assert_array_equal(now, then)
 
@@ -407,11 +426,13 @@ def test_rows_and_batches_of_them_come_to_the_same(seed, classes, cuts, memory, 
     given = make_settings(classes=classes, balanced=balanced, on_drift=RESTART)
     fresh, state = begin(rng, classes, memory=memory if classes == 2 else 0)
     rows = draw_rows(rng, 40, classes)
-    parted, single = copied(state), copied(state)
-    scores = flow(*rows, NOTHING_KNOWN, state, fresh, given, True, True)
+    parted, single = copy_arrays(state), copy_arrays(state)
+    scores = process_rows(*rows, NOTHING_KNOWN, state, fresh, given, True, True)
     for other, ends in ((parted, sorted(cuts)), (single, range(1, 40))):
         found = [
-            flow(*(part[batch] for part in rows), NOTHING_KNOWN, other, fresh, given, True, True)
+            process_rows(
+                *(part[batch] for part in rows), NOTHING_KNOWN, other, fresh, given, True, True
+            )
             for batch in map(slice, [0, *ends], [*ends, 40])
         ]
         np.testing.assert_array_equal(np.concatenate(found), scores)
@@ -422,39 +443,39 @@ def test_rows_and_batches_of_them_come_to_the_same(seed, classes, cuts, memory, 
 @pytest.mark.parametrize("adaptive", [False, True])
 def test_scores_are_those_a_row_has_before_it_is_learned(method, classes, adaptive):
     rng = np.random.default_rng(1)
-    given = make_settings(classes=classes, method=method, pace=Pace(0.1, adaptive, 1.0))
+    given = make_settings(classes=classes, method=method, step_size=StepSize(0.1, adaptive, 1.0))
     fresh, state = begin(rng, classes, n=7, size=9, memory=4 * (classes == 2), method=method)
     rows = draw_rows(rng, 120, classes)
-    whole = flow(*rows, NOTHING_KNOWN, copied(state), fresh, given, True, True)
+    whole = process_rows(*rows, NOTHING_KNOWN, copy_arrays(state), fresh, given, True, True)
     for i in range(120):
         row = [part[i : i + 1] for part in rows]
-        before = copied(state)
+        before = copy_arrays(state)
         # Other rows at the side, and another label, are no matter.
         twice = [np.repeat(part, 2, axis=0) for part in (row[0], 1 - np.minimum(row[1], 1), row[2])]
-        alone = flow(*twice, NOTHING_KNOWN, state, fresh, given, False, False)
+        alone = process_rows(*twice, NOTHING_KNOWN, state, fresh, given, False, False)
         assert_same(state, before)
-        learned = flow(*row, NOTHING_KNOWN, state, fresh, given, True, True)
+        learned = process_rows(*row, NOTHING_KNOWN, state, fresh, given, True, True)
         np.testing.assert_array_equal(alone, np.repeat(learned, 2, axis=0))
         np.testing.assert_array_equal(learned[0], whole[i])
 
 
 @given(seeds, st.sampled_from([2, 3]))
-def test_judging_and_learning_leave_each_other_alone(seed, classes):
+def test_validation_and_learning_do_not_affect_each_other(seed, classes):
     rng = np.random.default_rng(seed)
     given = make_settings(classes=classes)
     fresh, state = begin(rng, classes)
     rows = draw_rows(rng, 20, classes)
     states = {}
     for learning in (False, True):
-        for watching in (False, True):
-            one = states[learning, watching] = copied(state)
-            flow(*rows, NOTHING_KNOWN, one, fresh, given, learning, watching)
+        for validating in (False, True):
+            one = states[learning, validating] = copy_arrays(state)
+            process_rows(*rows, NOTHING_KNOWN, one, fresh, given, learning, validating)
     assert_same(states[False, False], state)
     for learning in (False, True):
-        watched, learned = states[learning, True], states[learning, False]
-        assert_same(watched._replace(watch=state.watch), learned)
-        assert watched.watch.n_rows == 20
-        assert_same(learned.watch, state.watch)
+        validated, learned = states[learning, True], states[learning, False]
+        assert_same(validated._replace(validation=state.validation), learned)
+        assert validated.validation.n_rows == 20
+        assert_same(learned.validation, state.validation)
 
 
 @given(seeds, st.integers(1, 60))
@@ -462,45 +483,45 @@ def test_means_and_variances_are_those_of_the_rows_so_far(seed, n):
     rng = np.random.default_rng(seed)
     fresh, state = begin(rng)
     X, codes, weight = draw_rows(rng, n, missing=0.3)
-    flow(X, codes, weight, NOTHING_KNOWN, state, fresh, make_settings(), True, False)
+    process_rows(X, codes, weight, NOTHING_KNOWN, state, fresh, make_settings(), True, False)
     for c in range(COLUMNS):
         there = ~np.isnan(X[:, c])
-        assert state.filled[c] == pytest.approx(weight[there].sum())
+        assert state.column_weight[c] == pytest.approx(weight[there].sum())
         if there.any():
             values, by = X[there, c], weight[there]
             mean = np.average(values, weights=by)
             variance = np.average((values - mean) ** 2, weights=by)
             assert state.mean[c] == pytest.approx(mean, rel=1e-9, abs=1e-9)
-            assert state.spread[c] == pytest.approx(variance, rel=1e-8, abs=1e-9)
+            assert state.variance[c] == pytest.approx(variance, rel=1e-8, abs=1e-9)
     # Half a row of either class was there before the first.
     expected = (0.5 + weight[codes == 1].sum()) / (1 + weight.sum())
     assert state.share[1] == pytest.approx(expected)
     assert state.share.sum() == pytest.approx(1)
 
 
-def test_an_old_flow_follows_its_latest_rows():
+def test_an_old_stream_follows_its_latest_rows():
     rng = np.random.default_rng(0)
     fresh, state = begin(rng, n=1)
-    state.filled[:], state.weight[:] = 1e9, 1e9
+    state.column_weight[:], state.weight[:] = 1e9, 1e9
     X = 7 + rng.normal(size=(MEMORY, COLUMNS))
     rows = X, np.ones(MEMORY, dtype=np.intp), np.ones(MEMORY)
-    flow(*rows, NOTHING_KNOWN, state, fresh, make_settings(), True, False)
+    process_rows(*rows, NOTHING_KNOWN, state, fresh, make_settings(), True, False)
     left = (1 - 1 / MEMORY) ** MEMORY
     np.testing.assert_allclose(state.mean, 7 * (1 - left), rtol=0.01)
     np.testing.assert_allclose(state.share, [0.5 * left, 1 - 0.5 * left], rtol=1e-9)
     # Rows at 0 and at 7 ± 1, mixed.
-    np.testing.assert_allclose(state.spread, (1 - left) * (49 * left + 1), rtol=0.01)
+    np.testing.assert_allclose(state.variance, (1 - left) * (49 * left + 1), rtol=0.01)
 
 
 @pytest.mark.parametrize("value", [1e308, -1e308, 1e160])
 @pytest.mark.parametrize("standardize", [False, True])
-def test_values_that_have_no_square_leave_numbers(value, standardize):
+def test_values_without_a_finite_square_leave_finite_numbers(value, standardize):
     rng = np.random.default_rng(0)
     fresh, state = begin(rng)
     X, codes, weight = draw_rows(rng, 60)
     X[::7, 0], X[3::7, 0] = value, -value
     given = make_settings(standardize=standardize)
-    scores = flow(X, codes, weight, NOTHING_KNOWN, state, fresh, given, True, True)
+    scores = process_rows(X, codes, weight, NOTHING_KNOWN, state, fresh, given, True, True)
     assert np.isfinite(scores).all()
     for name, array in arrays_of(state):
         assert np.isfinite(array).all(), name
@@ -513,7 +534,7 @@ def test_the_latest_positives_are_remembered(size):
     X = np.arange(60.0)[:, None] * np.ones(COLUMNS)
     codes = (np.arange(60) % 3 == 0).astype(np.intp)
     given = make_settings(replay=0.0)
-    flow(X, codes, np.ones(60), NOTHING_KNOWN, state, fresh, given, True, False)
+    process_rows(X, codes, np.ones(60), NOTHING_KNOWN, state, fresh, given, True, False)
     kept = state.memory.rows[: state.memory.count[0]]
     assert sorted(kept[:, 0]) == list(X[codes == 1, 0][-size:])
     assert state.memory.count[0] == 20

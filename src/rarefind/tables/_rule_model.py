@@ -1,10 +1,13 @@
-"""Experts' rules in the place of a model of a table."""
+"""Rules written by experts, compared with models of a table."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.base import BaseEstimator
+
+from rarefind.conditions import RuleListClassifier
+from rarefind.tables._model import Scores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,7 +17,15 @@ if TYPE_CHECKING:
 
 
 class RuleModel(BaseEstimator):
-    """Rules that are fitted to tables and asked for scores as a ``TableModel`` is."""
+    """Rules that are fitted to a table and judged as a :class:`TableModel` is.
+
+    Parameters
+    ----------
+    rules : RuleSet
+        The rules, in the columns of the table.
+    estimator, target, positive, time, entity, amount, id, drop
+        As in :class:`TableModel`; ``estimator`` and ``drop`` are for what rules are compared with.
+    """
 
     def __init__(
         self,
@@ -40,9 +51,7 @@ class RuleModel(BaseEstimator):
         self.drop = drop
 
     def fit(self, table: pd.DataFrame) -> Self:
-        """Learn what each rule weighs."""
-        from rarefind.conditions import RuleListClassifier
-
+        """Learn the weight of each rule."""
         learner = RuleListClassifier(self.rules, pos_label=self.positive, random_state=0)
         self.estimator_ = learner.fit(table.drop(columns=self.target), table[self.target])
         self.classes_, self.positive_ = learner.classes_, learner.pos_label_
@@ -55,3 +64,9 @@ class RuleModel(BaseEstimator):
     def predict_proba(self, table: pd.DataFrame) -> Floats:
         """Probabilities of rows."""
         return self.estimator_.predict_proba(table.drop(columns=self.target))
+
+    def _fit_and_score(self, rows: pd.DataFrame, held_out: pd.DataFrame) -> Scores:
+        """Learn from some rows and score others."""
+        self.fit(rows)
+        table = held_out.drop(columns=self.target)
+        return Scores(*self.estimator_.priority_and_probability(table))

@@ -1,0 +1,121 @@
+"""What a stream's state says of rows, and of the stream itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy.special import softmax
+from sklearn.utils.validation import check_is_fitted
+
+from rarefind._core.threads import in_parts
+from rarefind._core.types import Array, Floats, Ints
+from rarefind.rules import Reason
+from rarefind.selection.calibration import Reference
+from rarefind.streams._late_labels import WaitingRows
+from rarefind.streams._loop import StreamSettings
+from rarefind.streams._parameters import StreamParameters
+from rarefind.streams._rows import StreamRows, run_stream
+from rarefind.streams._state import Learners, StreamState, copy_arrays
+from rarefind.streams._state_checks import check_state
+from rarefind.streams._validation import Progress
+
+
+class StreamScorer(StreamParameters):
+    """Base of learners of streams: scores, labels, probabilities, reasons and progress."""
+
+    _state: StreamState
+    _fresh: Learners
+    _waiting: WaitingRows
+    #: The number of rows at which threshold and probabilities are set again.
+    _next_calibration: int
+
+    @property
+    def n_waiting_(self) -> int:
+        """Rows that wait for their labels."""
+        check_is_fitted(self)
+        return len(self._waiting)
+
+    @property
+    def alarms_(self) -> Ints:
+        """The number of rows learned at each of the latest 100 drift alarms."""
+        check_is_fitted(self)
+        return self._state.validation.latest_alarms()
+
+    @property
+    def progress_(self) -> Progress:
+        """Progressive validation, in which later rows count more."""
+        check_is_fitted(self)
+        return self._state.validation.progress(self.half_life, self.classes_.size)
+
+    def _n_scores(self) -> int:
+        return self._state.validation.contributions.shape[0]
+
+    def _scores(self, X: Floats, settings: StreamSettings | None = None) -> Floats:
+        """Scores of shape (n, scores); nothing is learned."""
+        n = len(X)
+        rows = StreamRows(X, np.zeros(n, dtype=np.intp), np.ones(n))
+        given = self._scoring_settings() if settings is None else settings
+
+        def work(part: slice) -> Floats:
+            return run_stream(rows.take(part), self._state, self._fresh, given)
+
+        parts = in_parts(n, effective_n_jobs(self.n_jobs), work)
+        return np.concatenate(parts) if len(parts) > 1 else parts[0]
+
+    def _priority(self, X: Floats) -> Floats:
+        return self._scores(X)[:, 0]
+
+    def _labels(self, X: Floats) -> Array:
+        if self.classes_.size == 2:
+            return super()._labels(X)
+        return self.classes_[self._scores(X).argmax(axis=1)]
+
+    def _probabilities(self, X: Floats) -> Floats:
+        if self.classes_.size == 2:
+            return super()._probabilities(X)
+        return np.asarray(softmax(self._scores(X), axis=1))
+
+    def _explain(self, X: Floats) -> list[Reason]:
+        return self._reasons_by_column(X, self._column_effects(X))
+
+    def _ranks(self, scores: Floats) -> list[float] | list[None]:
+        score, _, weight = self._state.validation.scores(self.half_life)
+        if not score.size:
+            return [None] * len(scores)
+        ranks: list[float] = Reference.of(score, weight).ranks(scores).tolist()
+        return ranks
+
+    def _column_effects(self, X: Floats) -> Floats:
+        """What each column adds to the score: how far it falls with the column at its mean."""
+        d = X.shape[1]
+        added = np.empty(X.shape)
+        for i, row in enumerate(X):
+            without = np.tile(row, (d + 1, 1))
+            without[np.arange(d), np.arange(d)] = np.nan
+            scores = self._scores(without)[:, 0]
+            added[i] = scores[d] - scores[:d]
+        return added
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        # joblib may have mapped them from read-only files.
+        for name in ("_state", "_fresh"):
+            if name in state:
+                setattr(self, name, copy_arrays(state[name]))
+        if "_waiting" in state:
+            self._waiting = state["_waiting"].copy()
+
+    def _check_state(self) -> None:
+        """Raise where a file has what no stream would have written."""
+        if self.classes_.size > 2 and not self._many_classes:
+            raise ValueError("The model has more than two classes.")
+        check_state(
+            self._state, self._fresh, self._waiting, self.n_features_in_, self.classes_.size
+        )
+        due = self._next_calibration
+        if type(due) is not int or due <= self._state.validation.n_rows:
+            raise ValueError("The next calibration of the model is in the past.")
+        if type(self._fixed_values) is not dict or set(self._fixed_values) != set(self._fixed):
+            raise ValueError("The model does not have the parameters it began with.")

@@ -1,0 +1,163 @@
+"""What may be kept of a table in one pass: scores, times, verdicts, columns, drift."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from rarefind._core.types import Floats, Label
+from rarefind.data.clock import Clock, Times, has_dates
+from rarefind.data.frames import as_frame, column_names, part_of
+from rarefind.data.target import check_column, same_label
+from rarefind.tables.scoring import ScoredPiece
+
+if TYPE_CHECKING:
+    from rarefind.data import DriftReference
+    from rarefind.tables._model import TableModel
+
+
+class ScoreSink:
+    """Keeps the scores of all rows."""
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[Floats, Floats | None]] = []
+
+    def take(self, piece: ScoredPiece) -> tuple[Floats, Floats | None]:
+        """The scores of a piece."""
+        return piece.priority, piece.probability
+
+    def add(self, taken: tuple[Floats, Floats | None]) -> None:
+        """Keep those of the next piece."""
+        self._parts.append(taken)
+
+    def priority(self) -> Floats:
+        """Priorities of all rows."""
+        return np.concatenate([np.empty(0), *(priority for priority, _ in self._parts)])
+
+    def probability(self) -> Floats:
+        """Probabilities of all rows, of a pass that gave them."""
+        known = [probability for _, probability in self._parts if probability is not None]
+        return np.concatenate([np.empty(0), *known])
+
+
+class DriftSink:
+    """Counts rows by the bins of the fit; the counter is None for a model without a reference."""
+
+    def __init__(self, model: TableModel) -> None:
+        reference: DriftReference | None = getattr(model, "drift_reference_", None)
+        self._counter = None if reference is None else reference.counter()
+
+    def take(self, piece: ScoredPiece) -> Any:
+        """The rows of a piece."""
+        return piece.table
+
+    def add(self, taken: Any) -> None:
+        """Count those of the next piece."""
+        if self._counter is not None:
+            self._counter.update(as_frame(taken))
+
+    def table(self) -> pd.DataFrame | None:
+        """As of :meth:`rarefind.data.DriftCounter.table`."""
+        return None if self._counter is None else self._counter.table()
+
+
+class ColumnSink:
+    """Keeps a column, where the table has it."""
+
+    def __init__(self, name: str | None) -> None:
+        self._name = name
+        self._parts: list[pd.Series[Any]] = []
+
+    def take(self, piece: ScoredPiece) -> pd.Series[Any] | None:
+        """The column of a piece."""
+        if self._name is None or self._name not in column_names(piece.table):
+            return None
+        return part_of(piece.table, [self._name])[self._name]
+
+    def add(self, taken: pd.Series[Any] | None) -> None:
+        """Keep that of the next piece."""
+        if taken is not None:
+            self._parts.append(taken)
+
+    def column(self) -> pd.Series[Any] | None:
+        """The whole column; None where the table does not have it."""
+        return pd.concat(self._parts, ignore_index=True) if self._parts else None
+
+
+class TimeSink(ColumnSink):
+    """Keeps the times of rows, which may be missing; none of a column of numbers."""
+
+    def __init__(self, name: str | None) -> None:
+        super().__init__(name)
+        self._clock = Clock()
+        self._times: list[Times] = []
+        #: Whether the column has numbers, which are not times.
+        self.has_numbers = False
+
+    def add(self, taken: pd.Series[Any] | None) -> None:
+        """Read those of the next piece."""
+        if taken is None:
+            return
+        if has_dates(taken):
+            self._times.append(self._clock.read(taken, allow_missing=True))
+        else:
+            self.has_numbers = True
+
+    def times(self) -> Times | None:
+        """When all rows were; None where that is not known."""
+        if self.has_numbers or not self._times:
+            return None
+        return Times(*map(np.concatenate, zip(*self._times, strict=True)))
+
+
+class VerdictSink:
+    """Keeps the verdict on each row: 1 for a positive, 0 for a negative, -1 where there is none.
+
+    Parameters
+    ----------
+    model : TableModel
+        Fitted.
+    column : str or None
+        Column with the verdicts; by default the target, where the table has it.
+    """
+
+    def __init__(self, model: TableModel, column: str | None = None) -> None:
+        self._model, self._column = model, column
+        self._parts: list[NDArray[np.int8]] = []
+
+    def take(self, piece: ScoredPiece) -> NDArray[np.int8]:
+        """The verdicts of a piece."""
+        name, names = self._column, column_names(piece.table)
+        if name is None:
+            if self._model.target not in names:
+                return np.full(len(piece.table), -1, dtype=np.int8)
+            name = self._model.target
+        if name not in names:
+            check_column(as_frame(piece.table), name)
+        classes, positive = self._model.classes_.tolist(), self._model.positive_
+        negative = next(label for label in classes if label != positive)
+        codes, values = pd.factorize(part_of(piece.table, [name])[name])
+        found = [_code(value, positive, negative, name) for value in values]
+        return np.array([*found, -1], dtype=np.int8)[codes]  # -1 is the last, of a missing value
+
+    def add(self, taken: NDArray[np.int8]) -> None:
+        """Keep those of the next piece."""
+        self._parts.append(taken)
+
+    def verdict(self) -> NDArray[np.int8]:
+        """The verdicts on all rows."""
+        return np.concatenate([np.empty(0, dtype=np.int8), *self._parts])
+
+
+def _code(value: Any, positive: Label, negative: Label, name: str) -> int:
+    value = value.item() if isinstance(value, np.generic) else value
+    for code, label in ((1, positive), (0, negative)):
+        if same_label(label, value):
+            return code
+    raise ValueError(
+        f"Column {name!r} has the verdict {value!r}, where the target's values are {positive!r} "
+        f"and {negative!r}: write one of them, or nothing where it is not known."
+    )
