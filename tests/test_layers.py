@@ -9,27 +9,9 @@ SRC = Path(__file__).parents[1] / "src"
 
 # Imports of what is private to another room, to be removed: each by its module and what it imports.
 KNOWN: set[tuple[str, str]] = {
-    ("auto/_candidates.py", "rarefind.boosting._base.BoostingClassifier"),
     ("cli/_compare.py", "rarefind.auto._candidates.named_estimators"),
-    ("cli/_compare.py", "rarefind.tables._estimate.Bought"),
-    ("cli/_compare.py", "rarefind.tables._estimate.Evidence"),
-    ("cli/_compare.py", "rarefind.tables._hold_out.Looks"),
-    ("cli/_compare.py", "rarefind.tables._hold_out.PlainXGBoost"),
-    ("cli/_compare.py", "rarefind.tables._hold_out.gathered"),
     ("cli/_fit.py", "rarefind.auto._candidates.named_estimators"),
-    ("cli/_fit.py", "rarefind.tables._estimate.Bought"),
-    ("cli/_fit.py", "rarefind.tables._estimate.Evidence"),
-    ("cli/_fit.py", "rarefind.tables._hold_out.Looks"),
-    ("cli/_fit.py", "rarefind.tables._hold_out.PlainXGBoost"),
-    ("cli/_fit.py", "rarefind.tables._hold_out.gathered"),
-    ("cli/_fit_words.py", "rarefind.tables._estimate.Bought"),
-    ("cli/_fit_words.py", "rarefind.tables._estimate.Evidence"),
-    ("cli/_inputs.py", "rarefind.tables._hold_out.Looks"),
-    ("cli/_inputs.py", "rarefind.tables._hold_out.planned"),
-    ("cli/_monitor.py", "rarefind.tables._monitor.MonitorReport"),
-    ("cli/_rank.py", "rarefind.tables._rank_file.rank_file"),
     ("cli/_report.py", "rarefind.report._make.make_report"),
-    ("cli/_rule_files.py", "rarefind.rules.rule_set._whole_lines"),
     ("report/_readable.py", "rarefind.tables._rules.table_rules"),
 }
 

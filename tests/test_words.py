@@ -27,7 +27,7 @@ ANYWHERE = {
     "promised?": "estimate",
     "flows?": "stream",
     "teach(es)?|taught": "fit, learn, train",
-    "listens?": "forward",
+    "listens?(?! to)": "forward",
     "as everywhere": "see RareClassifier",
     "an other": "another",
     "(?<!there )is no(?! longer| more| less| fewer)": "is not a",
