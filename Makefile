@@ -12,7 +12,7 @@ PY := $(BIN)/python
 
 .PHONY: demo test coverage check study bench bench-all docs test-lowest clean
 
-demo: $(VENV)/.run
+demo: $(VENV)/.demo
 	$(PY) -m rarefind demo
 
 test: $(VENV)/.dev
@@ -51,7 +51,9 @@ bench-all: bench
 	$(PY) benchmarks/conditions.py
 	$(PY) benchmarks/auto.py
 	$(PY) benchmarks/rules.py
-	$(PY) benchmarks/flows.py
+	$(PY) benchmarks/streams.py
+	$(PY) benchmarks/streams_speed.py
+	$(PY) benchmarks/streams_row.py
 	$(PY) benchmarks/reasons.py
 	$(PY) benchmarks/rank.py
 	$(PY) benchmarks/search.py
@@ -69,8 +71,8 @@ clean:
 	$(PYTHON) -c "import shutil; [shutil.rmtree(d, True) for d in ('$(VENV)', '.venv-lowest', 'docs/_build')]"
 
 # The stamps say what is installed; a change of pyproject.toml installs again.
-$(VENV)/.run: pyproject.toml
-	$(call install,.)
+$(VENV)/.demo: pyproject.toml
+	$(call install,.[demo])
 $(VENV)/.dev: pyproject.toml
 	$(call install,.[dev])
 $(VENV)/.bench: pyproject.toml

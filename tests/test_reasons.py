@@ -133,17 +133,17 @@ def test_conditions_name_columns_and_are_true_of_the_row(cls):
 
 
 @pytest.mark.parametrize("cls", TAKING_HOLES, ids=lambda cls: cls.__name__)
-def test_of_a_hole_it_is_said_that_it_is_one(cls):
+def test_a_missing_value_is_called_missing(cls):
     model, rows = fitted(cls), explained(cls).rows.copy()
     rows.iloc[::2, [0, 3]] = np.nan
     spoken = set()
     for (_, row), reason in zip(rows.iterrows(), model.explain(rows), strict=True):
         for condition in reason.because:
-            hole = bool(np.isnan(row[condition.feature]))
-            assert (condition.value == "missing") == hole
-            assert (str(condition) == f"{condition.feature} is missing") == hole
+            missing = bool(np.isnan(row[condition.feature]))
+            assert (condition.value == "missing") == missing
+            assert (str(condition) == f"{condition.feature} is missing") == missing
             assert holds(condition, row)
-            spoken.add(hole)
+            spoken.add(missing)
     assert False in spoken
 
 
@@ -197,7 +197,7 @@ def test_alerts_fall_without_what_their_reasons_name(cls):
 
 
 def payments(n: int, seed: int) -> pd.DataFrame:
-    """Numbers, text with holes and dates; those from XX at night are fraud."""
+    """Numbers, text with missing values and dates; those from XX at night are fraud."""
     rng = np.random.default_rng(seed)
     hours = rng.integers(0, 24 * 60, n)
     frame = pd.DataFrame(

@@ -157,7 +157,7 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
 
     @available_if(_ranks)
     def priority_and_probability(self, X: Table) -> tuple[Floats, Floats]:
-        """Both scores of each row, of rows that are checked once.
+        """Both scores of each row, of rows that are checked and scored once.
 
         Parameters
         ----------
@@ -169,8 +169,8 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         priority, probability : ndarray of shape (n,)
             As from :meth:`priority`, and the probability of the positive class.
         """
-        rows = self._checked(X)
-        return self._priority(rows), self._probability(rows)
+        priority = self._priority(self._check_rows(X))
+        return priority, self._probability(priority)
 
     @available_if(_ranks)
     def explain(self, X: Table) -> list[Reason]:
@@ -196,9 +196,9 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     def _explain(self, X: Floats) -> list[Reason]:
         """Reasons of checked rows."""
 
-    def _probability(self, X: Floats) -> Floats:
-        """Probability of the positive class of checked rows."""
-        return self._score_kind.probability(self._priority(X), self._calibration, self.threshold_)
+    def _probability(self, scores: Floats) -> Floats:
+        """Probability of the positive class of rows with these priorities."""
+        return self._score_kind.probability(scores, self._calibration, self.threshold_)
 
     def _ranks(self, scores: Floats) -> list[float] | list[None]:
         """Share of the held-out rows with a lower score; None where no rows were held out."""
@@ -273,7 +273,7 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         return self.classes_[(alert == self._positive_is_second()).astype(np.intp)]
 
     def _probabilities(self, X: Floats) -> Floats:
-        positive = self._probability(X)
+        positive = self._probability(self._priority(X))
         columns = (1 - positive, positive)
         return np.column_stack(columns if self._positive_is_second() else columns[::-1])
 

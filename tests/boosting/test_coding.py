@@ -15,7 +15,7 @@ levels = st.one_of(st.integers(0, 5).map(float), st.just(np.nan))
 
 @st.composite
 def tables(draw, n_sets=None):
-    """Columns of numbers and of levels in any order, full of ties and holes, and the positives."""
+    """Numbers and categories in any order, full of ties and missing values, and the positives."""
     n, d = draw(st.integers(3, 25)), draw(st.integers(1, 4))
     is_set = np.array(draw(st.lists(st.booleans(), min_size=d, max_size=d)))
     if n_sets is not None:
@@ -61,7 +61,7 @@ def test_codes_are_those_of_the_slow_twin(table, max_bins, seed):
 
 @given(tables(), st.integers(2, 20))
 @settings(deadline=None)
-def test_the_holes_of_the_rows_it_learned_from_are_the_holes_of_the_codes(table, max_bins):
+def test_the_missing_values_of_the_rows_it_learned_from_are_those_of_the_codes(table, max_bins):
     X, positive, is_set = table
     codes = Coding.learn(X, positive, is_set, max_bins, 1).codes(X)
     np.testing.assert_array_equal(np.isnan(codes), np.isnan(X))
@@ -146,7 +146,7 @@ def test_cuts_are_compared_in_64_bits():
     assert coding.value(0, 1.0) == high
 
 
-def test_new_levels_and_holes_are_holes():
+def test_new_levels_and_missing_values_are_missing():
     X = np.array([[3.0], [7.0], [7.0], [np.nan], [11.0]])
     positive = np.arange(5) == 0
     coding = Coding.learn(X, positive, np.ones(1, dtype=bool), 8, 1)
@@ -157,7 +157,7 @@ def test_new_levels_and_holes_are_holes():
     assert found.tolist() == [0, -1, 2, -1, -1, -1, 1]
 
 
-def test_a_column_of_levels_that_was_never_filled_stays_a_hole():
+def test_a_column_of_levels_that_was_never_filled_stays_missing():
     X = np.column_stack([np.full(4, np.nan), np.arange(4.0)])
     positive, is_set = np.arange(4) == 0, np.array([True, False])
     coding = Coding.learn(X, positive, is_set, 8, 1)
@@ -233,7 +233,7 @@ def test_what_no_fit_would_make_is_refused(change):
 
 
 def table_on_cuts(n, cuts, seed):
-    """Values on the cuts and beside them, levels that are no whole numbers, new ones, holes."""
+    """Values on the cuts and beside them, odd categories, new ones, missing values."""
     rng = np.random.default_rng(seed)
     near = np.concatenate([cuts, np.nextafter(cuts, -np.inf), np.nextafter(cuts, np.inf), [np.nan]])
     return np.column_stack(

@@ -189,10 +189,10 @@ def test_parts_as_tuples_are_parts_as_arrays(rows):
 @pytest.mark.parametrize(
     ("cv", "sentence"),
     [
-        ([], "cv holds no folds"),
+        ([], "cv has no folds"),
         (
             [(range(200), range(200, 301))],
-            "cv names rows that are not there: the table has 300",
+            "cv names rows beyond the 300 of the table",
         ),
     ],
 )

@@ -21,7 +21,7 @@ def table(n=300, seed=0):
 
 
 def holed(n=400, seed=0):
-    """Numbers with holes, and a column of eight levels that says most."""
+    """Numbers with missing values, and a column of eight levels that says most."""
     rng = np.random.default_rng(seed)
     X = np.column_stack([rng.normal(size=(n, 2)), rng.choice([3, 5, 7, 11, 13, 17, 19, 23], n)])
     y = (np.isin(X[:, 2], [5, 13, 23]) & (X[:, 0] > 0)) ^ (rng.random(n) < 0.02)
@@ -216,7 +216,7 @@ def test_more_than_two_classes(classes, named):
 
 def test_a_positive_label_needs_two_classes():
     X, y = make_blobs(60, 3, centers=3, random_state=0)
-    with pytest.raises(ValueError, match="pos_label needs two classes, and y holds 3"):
+    with pytest.raises(ValueError, match="pos_label needs two classes, and y has 3"):
         quick(2, pos_label=1).fit(X, y)
 
 
@@ -248,11 +248,11 @@ def test_missing_values_and_levels_are_learned_from():
     by_number = average_precision(y, quick(4, max_depth=2).fit(without, y).priority(without))
     by_sets = quick(4, max_depth=2, categorical_features=[2]).fit(without, y).priority(without)
     assert average_precision(y, by_sets) > by_number + 0.1
-    hole = X[:5].copy()
-    hole[:, 1] = np.nan
-    filled = hole.copy()
+    missing = X[:5].copy()
+    missing[:, 1] = np.nan
+    filled = missing.copy()
     filled[:, 1] = 0.0
-    assert (plain.priority(hole) > plain.priority(filled)).all()
+    assert (plain.priority(missing) > plain.priority(filled)).all()
 
 
 def test_a_level_that_is_new_is_a_missing_value():

@@ -52,7 +52,7 @@ def oblique(n, seed=0):
 
 
 def mixed(n=400, seed=0):
-    """Numbers of which one has holes, a column of two values, and levels."""
+    """Numbers of which one has missing values, a column of two values, and levels."""
     rng = np.random.default_rng(seed)
     X = np.column_stack([rng.normal(size=(n, 3)), rng.random(n) < 0.5, rng.integers(0, 6, n)])
     y = (X[:, 0] - X[:, 1] + (X[:, 4] > 3) + 0.3 * rng.normal(size=n)) > 1.8
@@ -135,10 +135,10 @@ def test_deep_trees_end_where_nodes_are_pure():
 
 @given(st.integers(1, 300), st.integers(1, 400), st.booleans(), st.integers(0, 10**6))
 @settings(max_examples=50)
-def test_codes_keep_the_order_of_values(n, distinct, holes, seed):
+def test_codes_keep_the_order_of_values(n, distinct, has_missing, seed):
     rng = np.random.default_rng(seed)
     column = rng.integers(0, distinct, n) * 0.1
-    column[(rng.random(n) < 0.2) & holes] = np.nan
+    column[(rng.random(n) < 0.2) & has_missing] = np.nan
     positive = rng.random(n) < 0.3
     codes = np.empty((1, n), dtype=np.uint8)
     code_numbers(column[None], positive, codes)
@@ -383,7 +383,7 @@ def test_columns_that_directions_are_made_of(directions):
     [
         (["colour"], "projected_features names 'colour', which is no column"),
         ([7], "projected_features holds 7; there are 5 columns"),
-        ([0, 4], "projected_features names a column of levels, which cannot be added"),
+        ([0, 4], "projected_features names a column of categories, which cannot be added up"),
     ],
 )
 def test_a_mistake_in_the_projected_columns_gets_its_sentence(given_columns, sentence):
@@ -422,7 +422,7 @@ def test_tables_that_have_no_directions_or_few_are_taken(directions, eliminate):
     assert np.isfinite(few.priority(a)).all()
 
 
-def test_holes_are_filled_where_training_rows_had_some_and_only_there():
+def test_missing_values_are_filled_where_training_rows_had_some_and_only_there():
     X, y = mixed()
     model = quick(directions="pca", eliminate=False, categorical_features=[4]).fit(X, y)
     kept = model._projection
@@ -662,7 +662,7 @@ def test_directions_are_said_in_words():
     assert (
         model.describe_directions(top=2)["loadings"][3] == "0.07 * amount + 0.3 * fee + 0.4 * shop"
     )
-    with pytest.raises(ValueError, match="top is a number of columns, at least 1"):
+    with pytest.raises(ValueError, match="top=0: give a number of columns, at least 1"):
         model.describe_directions(top=0)
     none = quick(2, directions="none").fit(X, y).describe_directions()
     assert none.columns.tolist() == ["direction", "words", "gain", "loadings"]
@@ -765,7 +765,7 @@ def test_exact_trees_take_directions_but_no_levels():
     X, y = oblique(300)
     assert len(quick(5, tree_method="exact", eliminate=False).fit(X, y).directions_)
     X, y = mixed()
-    with pytest.raises(ValueError, match="tree_method='exact' cannot split by sets of levels"):
+    with pytest.raises(ValueError, match="tree_method='exact' cannot split categories"):
         quick(tree_method="exact", categorical_features=[4]).fit(X, y)
 
 

@@ -31,7 +31,7 @@ def table(n=300, seed=0):
 
 
 def holed(n=400, seed=0):
-    """Numbers with holes, and a column of eight levels that says most."""
+    """Numbers with missing values, and a column of eight levels that says most."""
     rng = np.random.default_rng(seed)
     X = np.column_stack([rng.normal(size=(n, 2)), rng.choice(LEVELS, n)])
     y = (np.isin(X[:, 2], [5, 13, 23]) & (X[:, 0] > 0)) ^ (rng.random(n) < 0.02)
@@ -427,9 +427,9 @@ def test_rows_to_judge_by_may_weigh_nothing():
 @pytest.mark.parametrize(
     ("eval_set", "sentence"),
     [
-        ("rows", r"eval_set is one tuple \(X, y\) or \(X, y, sample_weight\)"),
-        (([[0.0] * 4],), r"eval_set is one tuple \(X, y\) or \(X, y, sample_weight\)"),
-        (([[0.0] * 4] * 2, [0, 2]), "eval_set holds the label 2, which y does not"),
+        ("rows", r"eval_set must be one tuple \(X, y\) or \(X, y, sample_weight\)"),
+        (([[0.0] * 4],), r"eval_set must be one tuple \(X, y\) or \(X, y, sample_weight\)"),
+        (([[0.0] * 4] * 2, [0, 2]), "eval_set has the label 2, which y does not have"),
         (([[0.0] * 4] * 2, [0, 0]), "eval_set needs rows of every class"),
         (([[0.0] * 4] * 2, [0, 1], [1, 0]), "eval_set needs rows of every class"),
         (([[0.0] * 4] * 2, [0, 1, 1]), "inconsistent numbers of samples"),
@@ -570,7 +570,7 @@ def test_blocks_of_rows_are_scored_as_all_of_them(monkeypatch):
     np.testing.assert_array_equal(model._contributions(X), added)
 
 
-# ---------------------------------------------------------------------- holes, levels, order
+# ----------------------------------------------------------- missing values, categories, order
 
 
 @every_booster
@@ -579,9 +579,9 @@ def test_a_missing_value_is_learned_from(booster):
     X[:, 3] = np.where(y, np.nan, 0.0)
     X[:10, 3] = np.where(np.isnan(X[:10, 3]), 0.0, np.nan)
     model = quick(10, booster).fit(X, y)
-    hole, filled = X[:20].copy(), X[:20].copy()
-    hole[:, 3], filled[:, 3] = np.nan, 0.0
-    assert (model.priority(hole) > model.priority(filled)).all()
+    missing, filled = X[:20].copy(), X[:20].copy()
+    missing[:, 3], filled[:, 3] = np.nan, 0.0
+    assert (model.priority(missing) > model.priority(filled)).all()
     assert model.feature_importances_.argmax() == 3
 
 
@@ -651,11 +651,11 @@ def test_priorities_rise_and_fall_as_they_must(booster, bins, constraints):
 @pytest.mark.parametrize(
     ("constraints", "sentence"),
     [
-        ({"x9": 1}, "monotone_constraints names 'x9', which is no column"),
-        ([1, 0], "monotone_constraints holds 2 directions for 3 columns"),
-        ([2, 0, 0], "monotone_constraints are -1, 0 or 1"),
-        ({"x0": 0.5}, "monotone_constraints are -1, 0 or 1"),
-        ({"x2": 1}, "names a column of levels, which have no order"),
+        ({"x9": 1}, "monotone_constraints names 'x9', which is not a column"),
+        ([1, 0], "monotone_constraints has 2 directions for 3 columns"),
+        ([2, 0, 0], "monotone_constraints must be -1, 0 or 1"),
+        ({"x0": 0.5}, "monotone_constraints must be -1, 0 or 1"),
+        ({"x2": 1}, "names a column of categories, which have no order"),
     ],
 )
 def test_a_mistake_in_the_constraints_gets_its_sentence(constraints, sentence):
@@ -843,7 +843,7 @@ def test_the_trees_as_a_table_give_the_priorities(booster, bins, method):
         spoken = frame.loc[frame["Feature"] == "level", "Category"]
         assert len(spoken)
         assert set(np.concatenate(spoken.to_list())) <= set(LEVELS)
-    # Rows on the thresholds, just below them, with holes, and with a level that is new.
+    # Rows on the thresholds, just below them, with missing values, and with a level that is new.
     rows = np.repeat(X[:3], cuts.size, axis=0)
     rows[:, 0] = np.tile(cuts, 3)
     # A number just below is the next one in as many bits as it is compared in.

@@ -13,7 +13,7 @@ REFUSED = "The trees of the model are not as XGBoost writes them."
 
 
 def table(n=300):
-    """Two columns of numbers with holes, and one of levels."""
+    """Two columns of numbers with missing values, and one of levels."""
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.normal(size=(n, 2)), rng.integers(0, 12, n)]).astype(np.float32)
     y = (X[:, 0] * X[:, 1] > 0.5) | (X[:, 2] % 3 == 0)

@@ -98,7 +98,7 @@ def test_conditions_of_lightgbm_are_its_leaves(levels):
     same_partition(condition_matrix(model, new), leaves)
 
 
-def test_conditions_of_lightgbm_without_holes_take_a_hole_for_0():
+def test_conditions_of_lightgbm_without_missing_values_take_a_missing_value_for_0():
     X, y = rows(0, missing=False)
     model = lightgbm.LGBMClassifier(n_estimators=3, num_leaves=5, min_child_samples=3, verbose=-1)
     model.fit(X, y)

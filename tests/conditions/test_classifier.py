@@ -124,8 +124,8 @@ def test_text_sql_and_json_give_the_same_scores(estimator, fitted, tmp_path):
 @pytest.mark.parametrize(
     "text", ["", "{}", "[1]", '{"kind": "rarefind conditions"}', "no json", "null", "[" * 100_000]
 )
-def test_what_is_no_list_is_refused(text):
-    with pytest.raises(RuleError, match="no list of conditions"):
+def test_what_is_not_a_list_is_refused(text):
+    with pytest.raises(RuleError, match="not a list of conditions"):
         ConditionClassifier.from_json(text)
 
 
@@ -161,7 +161,7 @@ def test_a_list_that_was_tampered_with_is_refused(fitted, place, value):
     for step in place[:-1]:
         at = at[step]
     at[place[-1]] = value
-    with pytest.raises(RuleError, match="no list of conditions"):
+    with pytest.raises(RuleError, match="not a list of conditions"):
         ConditionClassifier.from_json(json.dumps(whole))
 
 
@@ -307,9 +307,9 @@ def test_levels_are_named_in_the_tables_own_words():
 
 
 def test_levels_and_scales_of_other_encoders_are_spoken_too():
-    """One-hot levels, rare levels, frequencies, filled holes and scaled numbers."""
+    """One-hot levels, rare levels, frequencies, filled missing values and scaled numbers."""
     from rarefind.data import TableEncoder
-    from rarefind.tables._rules import table_rules
+    from rarefind.tables.rules import table_rules
 
     rng = np.random.default_rng(0)
     n = 800
@@ -345,7 +345,7 @@ def test_levels_and_scales_of_other_encoders_are_spoken_too():
 
 
 def test_rules_fire_where_the_model_reads_what_they_say():
-    """Texts that stand for numbers, truths and holes, as tables of pandas often hold them."""
+    """Texts that stand for numbers, truths and missing values, as tables of pandas often have."""
     rng = np.random.default_rng(0)
     n = 900
     messy = pd.DataFrame(
@@ -376,7 +376,7 @@ def test_dates_cannot_be_said_and_other_models_have_no_list():
     with pytest.raises(RuleError, match="of 'made', a date"):
         model.rules()
     other = TableModel(SGBAPClassifier(n_estimators=3, cv=2)).fit(frame)
-    with pytest.raises(ValueError, match="SGBAPClassifier is no list of conditions"):
+    with pytest.raises(ValueError, match="SGBAPClassifier is"):
         other.rules()
 
 
@@ -384,7 +384,9 @@ def test_levels_that_xgboost_does_not_take_are_refused():
     X, y = table(0, 300)
     with pytest.raises(ValueError, match="whole numbers"):
         ConditionClassifier(categorical_features=["amount"]).fit(X, y)
-    with pytest.raises(ValueError, match="RandomForestClassifier is not told"):
+    with pytest.raises(
+        ValueError, match="RandomForestClassifier has no parameter categorical_features"
+    ):
         ConditionClassifier(RandomForestClassifier(2), categorical_features=[3]).fit(X, y)
 
 
@@ -548,7 +550,7 @@ def test_shortened_conditions_hold_for_the_same_rows():
     X = np.column_stack([rng.normal(size=200), rng.integers(0, 9, 200) / 3])
     branch = {0: Asked(low=-0.123456789, missing=True), 1: Asked(high=1.4142135)}
     found = shorten(branch, X, np.array([False, False]))
-    assert not found[0].missing  # no hole was seen
+    assert not found[0].missing  # no missing value was seen
     for row in X:
         assert all(branch[j].holds(row[j]) == found[j].holds(row[j]) for j in (0, 1))
     assert len(repr(found[0].low)) < 7
@@ -556,7 +558,7 @@ def test_shortened_conditions_hold_for_the_same_rows():
 
 
 def test_what_speaks_against_positives_is_turned_round_where_it_can_be():
-    holes = np.array([True, False])
+    has_missing = np.array([True, False])
     values = [-1.0, 0.0, 1.0, 2.0, np.nan]
     for test in (
         Asked(high=1.0),
@@ -564,10 +566,10 @@ def test_what_speaks_against_positives_is_turned_round_where_it_can_be():
         Asked(levels=frozenset({1.0, 2.0})),
         Asked(levels=frozenset({0.0}), negated=True, missing=True),
     ):
-        turned = opposite({0: test}, holes)[0]
+        turned = opposite({0: test}, has_missing)[0]
         assert [turned.holds(v) for v in values] == [not test.holds(v) for v in values]
-    assert opposite({0: Asked(0.0, 1.0)}, holes) is None
-    assert opposite({0: Asked(high=1.0), 1: Asked(low=0.0)}, holes) is None
+    assert opposite({0: Asked(0.0, 1.0)}, has_missing) is None
+    assert opposite({0: Asked(high=1.0), 1: Asked(low=0.0)}, has_missing) is None
     X, y = table(6)
     model = ConditionClassifier(max_conditions=3, cv=2, random_state=0).fit(X, y != "fraud")
     again = ConditionClassifier(max_conditions=3, cv=2, random_state=0).fit(X, y == "fraud")

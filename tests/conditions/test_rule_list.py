@@ -65,7 +65,7 @@ def test_equal_weights_count_rules_and_given_weights_are_kept():
     assert np.array_equal(counted.predict(frame) == "yes", large | abroad)
     given = RuleListClassifier(RULES, weights={"large": 2.5}, pos_label="yes").fit(frame, y)
     assert np.array_equal(given.priority(frame), 2.5 * large)
-    with pytest.raises(ValueError, match="'larg', which is no rule"):
+    with pytest.raises(ValueError, match="'larg', which is not a rule"):
         RuleListClassifier(RULES, weights={"larg": 1}).fit(frame, y)
 
 

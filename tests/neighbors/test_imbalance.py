@@ -83,12 +83,12 @@ def test_the_seed_repeats_the_series():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"ratios": [1.0]}, "thinning the positives gives no ratio of 1"),
+        ({"ratios": [1.0]}, "thinning the positives cannot give a ratio of 1"),
         ({"ratios": [1000]}, "A ratio of 1000 leaves 0 of"),
-        ({"ratios": []}, "ratios must hold finite numbers above 0"),
-        ({"ratios": [-1]}, "ratios must hold finite numbers above 0"),
-        ({"repeats": 0}, "repeats=0: the positives are thinned at least once"),
-        ({"y": np.arange(300) % 3}, "Thinning needs two classes, and y holds 3"),
+        ({"ratios": []}, "ratios must be finite numbers above 0"),
+        ({"ratios": [-1]}, "ratios must be finite numbers above 0"),
+        ({"repeats": 0}, "repeats=0: give at least 1"),
+        ({"y": np.arange(300) % 3}, "Thinning needs two classes, and y has 3"),
         ({"estimator": LogisticRegression()}, "LogisticRegression has no single γ"),
     ],
 )

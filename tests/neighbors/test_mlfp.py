@@ -165,7 +165,7 @@ def test_a_bootstrap_fold_is_not_taken_for_the_whole_table(rows, monkeypatch):
         learned.append(len(X))
         return plain(self, X, codes, seed)
 
-    monkeypatch.setattr(MLFPClassifier, "_learned", spied)
+    monkeypatch.setattr(MLFPClassifier, "_learn_distance", spied)
     MLFPClassifier(1, cv=pairs).fit(X, y)
     assert len(learned) == 3
 

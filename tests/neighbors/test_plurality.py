@@ -142,5 +142,5 @@ def test_what_needs_two_classes_says_so():
         GammaKNNClassifier(sampler=SMOTE()).fit(X, y)
     with pytest.raises(ValueError, match="pos_label needs two classes"):
         GammaKNNClassifier(pos_label="rare").fit(X, y)
-    with pytest.raises(ValueError, match="names each of them"):
+    with pytest.raises(ValueError, match="must name each of them"):
         GammaKNNClassifier(gamma={"rare": 0.5}).fit(X, y)

@@ -90,5 +90,5 @@ class Emptying(BaseEstimator):
 
 
 def test_a_sampler_that_drops_a_class_is_refused(table):
-    with pytest.raises(ValueError, match="Emptying left no row of one of the classes"):
+    with pytest.raises(ValueError, match="Emptying left one of the classes without rows"):
         resample(Emptying(), *table, seed=0)

@@ -174,7 +174,7 @@ def test_any_labels_and_either_positive():
     np.testing.assert_array_equal(named.values, scale_map(model, X, y).values)
 
 
-def test_a_metric_that_is_no_number_leaves_a_hole():
+def test_a_metric_that_is_not_a_number_is_missing():
     def precision(tp, fp, fn, tn):
         return tp / (tp + fp)
 
@@ -191,7 +191,7 @@ def test_errors_say_what_is_wrong():
     with pytest.raises(ValueError, match="GammaKNNClassifier has no sampler: without synthetic"):
         scale_map(GammaKNNClassifier(), X, y)
     model = GammaKNNClassifier(sampler=SMOTE())
-    with pytest.raises(ValueError, match="gammas must hold finite numbers above 0"):
+    with pytest.raises(ValueError, match="gammas must be finite numbers above 0"):
         scale_map(model, X, y, gammas=[0.0, 0.5])
-    with pytest.raises(ValueError, match="gammas_synthetic must hold finite numbers above 0"):
+    with pytest.raises(ValueError, match="gammas_synthetic must be finite numbers above 0"):
         scale_map(model, X, y, gammas_synthetic=[])

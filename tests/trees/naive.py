@@ -45,7 +45,7 @@ def random_rows(seed, n, kinds, weights="floats", missing=0.25):
     X = np.column_stack([column_of(rng, kind, n, positive) for kind in kinds])
     X[(rng.random(X.shape) < missing) & (rng.random(len(kinds)) < 0.5)] = np.nan
     for column, kind in zip(X.T, kinds, strict=True):
-        if kind == "levels" and np.unique(column).size > EXACT_LEVELS:  # a hole counts
+        if kind == "levels" and np.unique(column).size > EXACT_LEVELS:  # a missing value counts
             column[column == np.nanmax(column)] = np.nan
     weight = {
         "ones": np.ones(n),
@@ -125,18 +125,18 @@ def useless(criterion, rows):
 
 def partitions(column, is_set, cuts=None):
     """All ways to part the rows of a column in two; numbers only below ``cuts``, if given."""
-    hole = np.isnan(column)
+    missing = np.isnan(column)
     if is_set:
-        level = np.unique(column, return_inverse=True)[1]  # a hole is one
+        level = np.unique(column, return_inverse=True)[1]  # a missing value is one
         for sides in product([False, True], repeat=level.max()):
             yield np.array([False, *sides])[level]  # the other half are the complements
         return
-    places = [column <= value for value in np.unique(column[~hole])]
+    places = [column <= value for value in np.unique(column[~missing])]
     if cuts is not None:
-        places = [column < cut for cut in cuts] + [~hole]
+        places = [column < cut for cut in cuts] + [~missing]
     for below in places:
         yield below
-        yield below | hole
+        yield below | missing
 
 
 def best_split(criterion, rows, min_rows=1, cuts=None, columns=None, shrinkage=0.0):

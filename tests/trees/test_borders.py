@@ -24,7 +24,7 @@ def grown(draw):
 
 
 def near_rows(rows, seed):
-    """The rows themselves, some moved a little, and some with holes and unknown levels."""
+    """The rows themselves, some moved a little, and some with missing values and unknown levels."""
     rng = np.random.default_rng(seed)
     moved = rows.X + rng.normal(size=rows.X.shape) * (rng.random(rows.X.shape) < 0.5)
     other = random_rows(seed, 8, ["levels"] * rows.X.shape[1]).X
@@ -32,7 +32,7 @@ def near_rows(rows, seed):
 
 
 def random_widths(tree, rng, share=1.0):
-    """Bands around thresholds; there are none around a set, or where it is only asked for holes."""
+    """Bands around thresholds; none around sets, or where only missing values are asked for."""
     width = rng.uniform(0, 4, tree.conditions.feature.size)
     return width * (rng.random(width.size) < share) * np.isfinite(tree.conditions.threshold)
 
@@ -123,8 +123,8 @@ def test_a_band_is_as_wide_as_its_rows_lie_from_it_on_average(model, seed):
     assert all(w == float(f"{w:.3g}") for w in width)  # people read them
 
 
-def test_a_condition_on_holes_and_one_on_levels_have_no_band():
-    """Here a hole, and then a level, tell the positives; numbers of the column do not."""
+def test_a_condition_on_missing_values_and_one_on_levels_have_no_band():
+    """Here a missing value, and then a level, tell the positives; numbers of the column do not."""
     X = np.array([[np.nan, 1], [np.nan, 1], [5, 1], [6, 2], [5, 3], [6, 1], [np.nan, 3]])
     positive = np.array([True, True, False, False, False, False, False])
     rows = random_rows(0, 7, ["ties", "levels"])._replace(

@@ -61,13 +61,13 @@ def test_levels_have_codes_of_their_own_among_bins(column):
 def test_thresholds_part_the_rows_as_the_codes_do(column, splitter, max_bins):
     columns = read(column, splitter, max_bins)
     codes, n_codes = columns.codes[0], columns.n_codes[0]
-    hole = np.isnan(column)
-    np.testing.assert_array_equal(codes == n_codes, hole)
-    seen = np.unique(codes[~hole])
+    missing = np.isnan(column)
+    np.testing.assert_array_equal(codes == n_codes, missing)
+    seen = np.unique(codes[~missing])
     for i, low in enumerate(seen):
         for high in [*seen[i + 1 :], n_codes]:
             t = columns.threshold(0, low, high)
-            inside = ~hole & ((codes <= low) | (codes >= high))
+            inside = ~missing & ((codes <= low) | (codes >= high))
             np.testing.assert_array_equal(column[inside] <= t, codes[inside] <= low)
             if high < n_codes:
                 assert column[codes == low].max() <= t < column[codes == high].min()

@@ -12,7 +12,7 @@ from rarefind.trees.graph import MetaTree, OuterNodes, TreeConditions, check_sta
 def handmade():
     """Two outer levels: both sides of one inner split, and a level, lead to the same node.
 
-    0: x0 <= 1 ? (x1 in {5, 9, hole} ? node 1 : node 2) : (x0 <= inf ? node 1 : node 2)
+    0: x0 <= 1 ? (x1 in {5, 9, missing} ? node 1 : node 2) : (x0 <= inf ? node 1 : node 2)
     1: x1 in {9, new} ? node 3 : node 4
     """
     numbers = [[0, 1, 0, 1], [1.0, np.nan, np.inf, np.nan], [False, True, False, False]]
@@ -41,7 +41,7 @@ def handmade():
         ([0.0, 5.0], 4),
         ([1.0, 9.0], 3),
         ([1.0, 2.0], 2),
-        ([0.0, np.nan], 4),  # the hole is in the first set and not in the second
+        ([0.0, np.nan], 4),  # the missing value is in the first set and not in the second
         ([0.0, 7.0], 2),  # a new level has a side of its own
         ([2.0, 7.0], 3),
         ([2.0, -7.0], 3),
@@ -51,7 +51,7 @@ def handmade():
         ([np.nan, 9.0], 2),
     ],
 )
-def test_rows_go_by_numbers_levels_and_holes(row, leaf):
+def test_rows_go_by_numbers_levels_and_missing_values(row, leaf):
     tree = handmade()
     assert tree.apply(np.array([row])).tolist() == [leaf]
     assert path(tree, np.array(row))[1] == leaf
@@ -100,7 +100,7 @@ def grown(draw):
 
 
 def new_rows(rows, seed):
-    """Rows with values near those seen, holes, and levels that are not known."""
+    """Rows with values near those seen, missing values, and levels that are not known."""
     other = random_rows(seed, 20, ["levels"] * rows.X.shape[1]).X
     mixed = np.where(np.random.default_rng(seed).random(other.shape) < 0.5, other / 3, other)
     return np.concatenate([rows.X, mixed, rows.X + 0.01])
@@ -117,20 +117,20 @@ def test_rows_are_sent_down_as_a_person_would(model, seed):
     assert tree.is_leaf[expected].all()
 
 
-@pytest.mark.parametrize("holes", [20, 70])
-@pytest.mark.parametrize("positive_holes", [True, False])
-def test_new_levels_go_with_most_rows_whatever_holes_do(holes, positive_holes):
-    X = np.append(np.full(holes, np.nan), np.arange(100 - holes) % 3)[:, None]
+@pytest.mark.parametrize("n_missing", [20, 70])
+@pytest.mark.parametrize("positive_missing", [True, False])
+def test_new_levels_go_with_most_rows_whatever_missing_values_do(n_missing, positive_missing):
+    X = np.append(np.full(n_missing, np.nan), np.arange(100 - n_missing) % 3)[:, None]
     X = np.hstack([X, np.arange(100.0)[:, None] % 5])  # a column of more levels, which does nothing
     is_set, weight = np.ones(2, dtype=bool), np.ones(100)
-    positive = np.isnan(X[:, 0]) == positive_holes
+    positive = np.isnan(X[:, 0]) == positive_missing
     columns = read_columns(X, positive, is_set, "exact", 255)
     plan = Plan(1, 1, "max-ap", "precision", "average_precision", 1, 2)
     tree = grow_meta_tree(columns, positive, weight, plan, 0)
     assert tree.conditions.feature.tolist() == [0]
-    hole, old, new = tree.apply(np.array([[np.nan, 0.0], [1.0, 0.0], [9.0, 0.0]]))
-    assert hole != old
-    assert new == (hole if holes > 50 else old)
+    missing, old, new = tree.apply(np.array([[np.nan, 0.0], [1.0, 0.0], [9.0, 0.0]]))
+    assert missing != old
+    assert new == (missing if n_missing > 50 else old)
 
 
 @given(grown(), st.integers(0, 99))

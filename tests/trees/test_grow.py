@@ -185,7 +185,7 @@ def test_a_small_gain_is_a_gain(criterion, splitter):
 
 
 @pytest.mark.parametrize("criterion", ALL)
-def test_holes_alone_can_part_the_rows(criterion):
+def test_missing_values_alone_can_part_the_rows(criterion):
     rows = Rows(
         np.array([[3.0], [np.nan], [1.0], [np.nan], [2.0]]),
         np.array([0, 1, 0, 1, 0]) == 1,
@@ -200,7 +200,7 @@ def test_holes_alone_can_part_the_rows(criterion):
 
 
 @given(tables(), st.sampled_from(ALL))
-def test_holes_that_were_never_seen_go_with_most(rows, criterion):
+def test_missing_values_that_were_never_seen_go_with_most(rows, criterion):
     rows = rows._replace(X=np.nan_to_num(rows.X))
     tree = grown(rows, criterion)
     if tree.splits[0, FEATURE] < 0:

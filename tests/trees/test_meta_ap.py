@@ -145,8 +145,8 @@ def test_predict_decision_and_priority_agree_whatever_the_labels(positive_is, th
     assert same.threshold_ == model.threshold_
 
 
-def test_holes_are_learned_from_and_can_come_later():
-    """A hole in the first column is the sign of a positive; the second has none at fit."""
+def test_missing_values_are_learned_from_and_can_come_later():
+    """A missing value in the first column is the sign of a positive; the second has none at fit."""
     X, y = table()
     X[y, 0] = np.nan
     model = MetaAPClassifier(2, 2, random_state=0).fit(X, y)
@@ -240,7 +240,7 @@ def test_a_budget_and_its_target_go_together():
     X, y = table(60)
     with pytest.raises(ValueError, match=r"^target='precision_at_k' needs k: [^.]*\(0\.5%\)\.$"):
         MetaAPClassifier(target="precision_at_k").fit(X, y)
-    with pytest.raises(ValueError, match=r"^k is the budget of target='precision_at_k'; [^.]*\.$"):
+    with pytest.raises(ValueError, match=r"^k is the budget of target='precision_at_k': [^.]*\.$"):
         MetaAPClassifier(k=10).fit(X, y)
     with pytest.raises(ValueError, match="A budget is a number of checks"):
         MetaAPClassifier(target="precision_at_k", k="many").fit(X, y)
@@ -352,7 +352,7 @@ def test_another_budget_needs_rows_held_out():
     X, y = table()
     model = MetaAPClassifier(2, 2, **PLAIN).fit(X, y)
     assert np.isnan(model.held_out_value_)
-    with pytest.raises(ValueError, match=r"^refit_budget asks held-out rows"):
+    with pytest.raises(ValueError, match=r"^refit_budget needs held-out rows"):
         model.refit_budget(10)
 
 

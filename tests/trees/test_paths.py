@@ -84,9 +84,9 @@ def by_hand(conditions, nodes, sets=((False,),), levels=None):
 
 
 def small(missing=True, new=True):
-    """Rows with alm over 0.3 and at most 0.5, or of color 3, are ahead; a hole in alm is not.
+    """Rows with alm over 0.3 and at most 0.5, or of color 3, are ahead; a missing alm is not.
 
-    A hole in color is, and so is a new color if asked for.
+    A missing color is, and so is a new color if asked for.
     """
     conditions = [
         (0, 0.3, False, -1, 2, 1, (100, 100, 10)),
@@ -177,7 +177,7 @@ def test_the_reasons_of_a_row_hold_for_it_and_their_shares_add_up(case):
 
 @given(cases)
 @settings(max_examples=30)
-def test_without_holes_no_rule_speaks_of_them(case):
+def test_without_missing_values_no_rule_speaks_of_them(case):
     tree, score, X = tree_of(case)
     has_missing = np.zeros(X.shape[1], dtype=bool)
     rules = to_conditions(tree, score, NAMES, has_missing=has_missing)
@@ -220,7 +220,7 @@ def test_the_words_of_conditions():
         (False, False, "color = 3", "color not in {3} or missing"),
     ],
 )
-def test_holes_and_new_levels_are_told_apart(missing, new, yes, no):
+def test_missing_values_and_new_levels_are_told_apart(missing, new, yes, no):
     tree = small(missing, new)
     (held,), (failed,) = (merge_conditions(tree, [(2, side)], NAMES) for side in (True, False))
     assert [str(held), str(failed)] == [yes, no]

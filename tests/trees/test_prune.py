@@ -97,7 +97,7 @@ def test_of_one_class_no_ranking_is_worth_anything(target, positive):
 
 
 def test_some_fold_must_hold_out_both_classes():
-    with pytest.raises(ValueError, match="No fold holds out rows of both classes"):
+    with pytest.raises(ValueError, match="No fold has held-out rows of both classes"):
         mean_of_folds([np.array([np.nan]), np.array([np.nan])])
 
 

@@ -230,7 +230,7 @@ def test_short_numbers_stay_readable():
 @pytest.mark.parametrize("inside", [[0, 0, 1, 0], [0, 0, 0, 0], [1, 1, 1, 1]])
 @pytest.mark.parametrize("missing", [True, False])
 @pytest.mark.parametrize("new", [True, False])
-def test_holes_and_new_levels_go_their_own_ways(dialect, inside, missing, new):
+def test_missing_values_and_new_categories_go_their_own_ways(dialect, inside, missing, new):
     tree = small(missing, new)._replace(sets=np.array([[*inside, missing, new]]) == 1)
     color = np.array([1.0, 2.0, 3.0, 4.0, 9.0, -1.0, np.nan])
     X = np.column_stack([np.full(7, 0.2), np.zeros(7), color])

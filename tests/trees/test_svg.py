@@ -106,7 +106,7 @@ def test_the_svg_needs_nothing_else_and_fits_where_it_is_put():
     assert {"alm ≤ 0.3", "(90, 10)", "color = 3", "leaf 1", "0.45", "(11, 9)"} <= set(texts)
 
 
-def test_what_does_not_hold_is_dashed_and_where_holes_go_is_said_when_asked():
+def test_what_does_not_hold_is_dashed_and_where_missing_values_go_is_said_when_asked():
     tree, score = small(), np.array([0.1, 0.45, 0.0125])
     root = ElementTree.fromstring(to_svg(tree, score, NAMES, has_missing=np.ones(3, dtype=bool)))
     for path in root.iter(f"{SVG}path"):

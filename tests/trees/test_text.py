@@ -206,7 +206,7 @@ def test_it_reads_from_top_to_bottom():
         (False, False, "color in {3.0}", "color in {1.0, 2.0, 3.0, 4.0}"),
     ],
 )
-def test_where_holes_and_new_levels_go_is_said(missing, new, said, of_all):
+def test_where_missing_values_and_new_levels_go_is_said(missing, new, said, of_all):
     tree = small(missing, new)
     assert condition_text(tree, 2, NAMES) == said
     everything = np.array([[True] * 4 + [missing, new]])

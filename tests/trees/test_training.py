@@ -128,7 +128,7 @@ def test_all_weight_in_one_class_is_refused():
         lambda: MetaAPClassifier().fit(X, y, sample_weight=y.astype(float)),
         lambda: MetaAPClassifier(class_weight={True: 0, False: 1}).fit(X, y),
     ):
-        with pytest.raises(ValueError, match="All rows with weight are of one class"):
+        with pytest.raises(ValueError, match="All rows with a weight above 0 are of one class"):
             fit()
 
 

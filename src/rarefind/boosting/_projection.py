@@ -147,7 +147,7 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
     """
 
     # Directions are sums over the columns of a row.
-    _reads_columns = False
+    reads_columns = False
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "directions": [StrOptions({"weighted-pca", "pca", "rca", "none"})],

@@ -30,7 +30,7 @@ _SHARE = Interval(Real, 0, 1, closed="right")
 class BoostedTreesClassifier(BoostingClassifier):
     """Base of boosters made of XGBoost's trees; a subclass gives the loss."""
 
-    _reads_columns = True
+    reads_columns = True
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BoostingClassifier._shared_constraints,

@@ -2,45 +2,33 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-import pandas as pd
 from joblib import effective_n_jobs
 from scipy.sparse import csr_matrix
 from sklearn.base import _fit_context
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from rarefind._core.checks import check_classes_left, level_columns, training_weights
 from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import report_progress, with_callbacks
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label, Table
-from rarefind.base import RareClassifier
 from rarefind.conditions._choice import shortest, sizes_to_try
-from rarefind.conditions._condition_list import (
-    ConditionList,
-    as_sql,
-    as_text,
-    drop_unused,
-    read_json,
-)
+from rarefind.conditions._condition_list import ConditionList, drop_unused
 from rarefind.conditions._ensembles import break_up, check_same_columns
 from rarefind.conditions._fitting import ensemble_scores, fit_ensemble
-from rarefind.conditions._json import read_into, to_plain_data
+from rarefind.conditions._list_classifier import ConditionListClassifier
 from rarefind.conditions._matrix import BranchArrays, with_combinations
 from rarefind.conditions._measures import Measures
-from rarefind.conditions._reasons import reasons_of
 from rarefind.conditions._rounding import opposite, round_threshold, shorten
 from rarefind.conditions._stumps import Boosting, distinct, eliminations, with_parts
 from rarefind.metrics import average_precision
-from rarefind.rules import Reason, RuleError, RuleSet
-from rarefind.rules.branches import Branch, BranchList, Combination
+from rarefind.rules.branches import Branch, Combination
 from rarefind.selection import best_threshold
 from rarefind.selection.cross_validation import check_positives_held_out, folds_of_used
 
@@ -81,14 +69,14 @@ def _upgrade(version: int, state: dict[str, Any]) -> dict[str, Any]:
 
 
 @saved("conditions", 2, upgrade=_upgrade)
-class ConditionClassifier(RareClassifier):
+class ConditionClassifier(ConditionListClassifier):
     """A tree ensemble boiled down to a short list of conditions, which is the model.
 
     Every branch of every tree is a condition: a few thresholds that all hold. Conditions that
     hold for the same rows are one. Trees of depth one, boosted on the conditions, give each a
     weight; those that gain least go, the others are weighted anew, and so on down to one. The
     shortest list that keeps the ensemble's quality on held-out rows is the model: it scores by
-    itself, and the ensemble is let go.
+    itself, and the ensemble is not kept.
 
     Parameters
     ----------
@@ -441,126 +429,3 @@ class ConditionClassifier(RareClassifier):
         if self.eval_metric == "average_precision":
             return average_precision(rows.positive, score, sample_weight=rows.weight)
         return best_threshold(rows.positive, score, "f1", sample_weight=rows.weight).value
-
-    @property
-    def conditions_(self) -> pd.DataFrame:
-        """The list, with what each condition is worth on rows that nothing was learned from."""
-        check_is_fitted(self)
-        rules = self.to_rules()
-        said = pd.DataFrame(
-            {"rule": [r.text for r in rules], "weight": self._condition_list.weights}
-        )
-        said = pd.concat([said, self._measures.table()], axis=1)
-        said.index = pd.Index([rule.name for rule in rules])
-        return said
-
-    @property
-    def start_(self) -> float:
-        """Score of a row for which no condition holds."""
-        check_is_fitted(self)
-        return self._condition_list.start
-
-    @property
-    def n_conditions_(self) -> int:
-        """Length of the list."""
-        check_is_fitted(self)
-        return int(self._condition_list.weights.size)
-
-    def condition_branches(self) -> BranchList:
-        """The conditions as tests on the columns of the fit, in their order in the list."""
-        check_is_fitted(self)
-        listed = self._condition_list
-        return BranchList(listed.tests.branches(), listed.combinations)
-
-    def to_rules(self) -> RuleSet:
-        """The conditions as rules c1, c2, …, in the order of :attr:`conditions_`."""
-        check_is_fitted(self)
-        return self._condition_list.rules(self._feature_names())
-
-    def export_text(self) -> str:
-        """The whole model as text: where the score starts, and what each condition adds.
-
-        Returns
-        -------
-        str
-            With precision and recall on unseen rows behind each condition.
-        """
-        check_is_fitted(self)
-        notes = [""] * self.n_conditions_
-        if self._measures.rows[0]:
-            notes = [
-                f"precision {row.precision:.2f} ({row.precision_low:.2f} to "
-                f"{row.precision_high:.2f}), recall {row.recall:.2f}"
-                for row in self._measures.table().itertuples()
-            ]
-        return as_text(self._condition_list, self._feature_names(), notes, self.threshold_)
-
-    def to_sql(self, dialect: str = "ansi", table: str = "rows", output: str = "priority") -> str:
-        """A query that gives each row of a table its priority, to the last bit.
-
-        Parameters
-        ----------
-        dialect : {"ansi", "sqlite", "duckdb", "postgresql", "mysql"}, default="ansi"
-            How names are quoted and numbers are written.
-        table : str, default="rows"
-            The table, with a column for each feature by its name; a missing value is NULL.
-        output : str, default="priority"
-            Name of the column with the priority.
-
-        Returns
-        -------
-        str
-            All columns of the table, and the priority.
-        """
-        check_is_fitted(self)
-        return as_sql(self._condition_list, self._feature_names(), dialect, table, output)
-
-    def to_json(self) -> str:
-        """The whole model as JSON, which :meth:`from_json` reads.
-
-        Returns
-        -------
-        str
-        """
-        check_is_fitted(self)
-        return json.dumps(to_plain_data(self), ensure_ascii=False, indent=2)
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """A fitted model from what :meth:`to_json` wrote.
-
-        Parameters
-        ----------
-        text : str
-            The JSON.
-
-        Returns
-        -------
-        ConditionClassifier
-            Scores as the one that was written.
-        """
-        whole = read_json(text)
-        model = cls()
-        try:
-            read_into(model, whole)
-            model._check_state()
-        except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
-            raise RuleError(f"This is not a list of conditions ({error}).") from None
-        return model
-
-    def _check_state(self) -> None:
-        """Raise on a state from a file that no fit would make."""
-        self._condition_list.check_state(self.n_features_in_)
-        self._measures.check_state(self.n_conditions_)
-        reference = self._reference
-        if reference is not None and not 0 < reference.score.size == reference.below.size - 1:
-            raise ValueError("The ranks of the model do not fit together.")
-
-    def _priority(self, X: Floats) -> Floats:
-        return self._condition_list.score(X, self.n_jobs)
-
-    def _explain(self, X: Floats) -> list[Reason]:
-        scores = self._condition_list.score(X)
-        return reasons_of(
-            self._condition_list, X, self._feature_names(), scores, self._ranks(scores)
-        )

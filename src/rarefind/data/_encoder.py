@@ -211,7 +211,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         by_name = isinstance(X, pa.Table) and hasattr(self, "feature_names_in_")
-        table = as_piece(X, 0) if by_name else self._aligned(as_frame(X), has_names(X))
+        table = as_piece(X, 0) if by_name else self._align(as_frame(X), has_names(X))
         names = set(column_names(table))
         lacking = [name for name in self.columns_ if name not in names]
         if lacking:
@@ -386,7 +386,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             )
         return EncoderSettings(fill, bool(self.scale), int(self.max_levels), codes)
 
-    def _aligned(self, frame: pd.DataFrame, named: bool) -> pd.DataFrame:
+    def _align(self, frame: pd.DataFrame, named: bool) -> pd.DataFrame:
         """Where the fit or the rows have no names, columns are matched by position."""
         if named and hasattr(self, "feature_names_in_"):
             return frame

@@ -61,13 +61,13 @@ class LeakSearch:
 
     def numbers(self, values: Floats) -> float | None:
         """Average precision of a suspected column of numbers, NaN where missing; else None."""
-        return self._suspected(values, _ap_of_numbers)
+        return self._judge(values, _ap_of_numbers)
 
     def levels(self, codes: Ints) -> float | None:
         """The same for numbers of levels, where a missing one has a number as well."""
-        return self._suspected(codes, _ap_of_levels)
+        return self._judge(codes, _ap_of_levels)
 
-    def _suspected(self, values: Array, ap_of: Callable[[Array, LeakRows], float]) -> float | None:
+    def _judge(self, values: Array, ap_of: Callable[[Array, LeakRows], float]) -> float | None:
         if not self.possible or ap_of(values[self._sample.at], self._sample) < _PASSES:
             return None
         found = ap_of(values, self._whole)

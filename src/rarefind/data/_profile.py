@@ -82,14 +82,14 @@ class TableProfile:
             f"{name} ({_percent(share)})"
             for name, share in zip(partly["column"], partly["missing"], strict=True)
         ]
-        lines += _counted(incomplete, "has missing values", "have missing values")
+        lines += _sentence_on(incomplete, "has missing values", "have missing values")
         for note, one, many in (
             ("all missing", "is all missing", "are all missing"),
             ("one value", "has one value", "have one value"),
             ("different in every row", "is different in every row", "are different in every row"),
         ):
             noted = self.columns.loc[self.columns["note"] == note, "column"]
-            lines += _counted([str(name) for name in noted], one, many)
+            lines += _sentence_on([str(name) for name in noted], one, many)
         return lines + [str(leak) for leak in self.leaks]
 
     def __str__(self) -> str:
@@ -234,7 +234,7 @@ def _different(values: Any) -> int:
     return int((ordered[1:] != ordered[:-1]).sum()) + bool(ordered.size)
 
 
-def _counted(names: list[str], one: str, many: str) -> list[str]:
+def _sentence_on(names: list[str], one: str, many: str) -> list[str]:
     """A sentence on columns, none if there are none; of many the first are named."""
     if not names:
         return []

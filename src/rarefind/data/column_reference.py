@@ -77,7 +77,7 @@ class ColumnReference:
         else:
             values = decode.numbers(column, written)
             made = cls(name, kind, {}, cuts=_cuts(values, np.ones(values.size)), written=written)
-        return made._counted(column)
+        return made._count(column)
 
     @classmethod
     def of_scores(cls, name: str, score: Floats, weight: Floats) -> ColumnReference:
@@ -133,7 +133,7 @@ class ColumnReference:
             return f"on a {calendar.day_name[at]}"
         return f"at hour {at}" if part == "hour" else "known"
 
-    def _counted(self, column: pd.Series[Any]) -> ColumnReference:
+    def _count(self, column: pd.Series[Any]) -> ColumnReference:
         found, span = self.bins(column)
         sizes = self.sizes()
         counts = {

@@ -67,7 +67,7 @@ class _OneOutput:
 
     def describe(self, output: int, value: float) -> str:
         """An output's value in the column's own words."""
-        return _marked(value) if output else self._value_text(value)
+        return _mark_text(value) if output else self._value_text(value)
 
     def _read(self, column: pd.Series[Any]) -> Floats:
         """The column as numbers, before scaling."""
@@ -127,7 +127,7 @@ class DatePlan:
     def describe(self, output: int, value: float) -> str:
         """An output's value in the column's own words."""
         if output == len(self.parts):
-            return _marked(value)
+            return _mark_text(value)
         part, spread = list(self.parts.items())[output]
         value = spread.back(value)
         if part == "days" or math.isnan(value):
@@ -210,7 +210,7 @@ class LevelsPlan:
         if name == "other":
             return "another value" if value > 0 else "a frequent value"
         if name == "missing" or not self.frequency:
-            return _marked(value)
+            return _mark_text(value)
         return f"in {100 * max(self.frequency.back(value), 0):.3g}% of rows"
 
 
@@ -328,7 +328,7 @@ def _with_mark(marks: bool, values: Floats, *outputs: Floats) -> Floats:
     return np.column_stack(columns)
 
 
-def _marked(value: float) -> str:
+def _mark_text(value: float) -> str:
     return "missing" if value > 0 else "not missing"
 
 

@@ -147,14 +147,14 @@ class DriftCounter:
             false alarm in a thousand tables takes for noise.
         """
         rows = [
-            self._compared(column, counts, span)
+            self._compare(column, counts, span)
             for column, counts, span in zip(
                 self._reference.columns, self._counts, self._spans, strict=True
             )
         ]
         return pd.DataFrame(rows, columns=_TABLE)
 
-    def _compared(
+    def _compare(
         self, column: ColumnReference, now: dict[str, Floats], span: tuple[float, float]
     ) -> dict[str, Any]:
         parts = column.comparable(span)

@@ -158,7 +158,7 @@ def file_columns(path: str | Path) -> list[str]:
         return _csv.csv_layout(path).names
     if _kind(path) == ".dat":
         return list(_read_keel(path, {}).columns)
-    with _opened(path) as file:
+    with _open_columnar(path) as file:
         return [name for name in file.names if not name.startswith("__index_level_")]
 
 
@@ -167,7 +167,7 @@ def file_rows(path: str | Path) -> int | None:
     path = _existing(path)
     if _kind(path) not in _PARQUET + _ARROW:
         return None
-    with _opened(path) as file:
+    with _open_columnar(path) as file:
         return file.rows
 
 
@@ -192,7 +192,7 @@ def _pieces(
     elif _kind(path) in _TEXT:
         pieces = _text_pieces(_csv.csv_layout(path), rows, types, columns)
     else:
-        tables = _sliced(_batches(path, rows, columns, levels), rows)
+        tables = _slices(_batches(path, rows, columns, levels), rows)
         pieces = (_with_fractions(table, types) for table in tables)
     start = 0
     for piece in pieces:
@@ -261,21 +261,21 @@ def _read_text(path: Path, types: Types) -> pd.DataFrame:
     written = _csv.csv_layout(path)
     batches = list(written.rows())
     schema = pa.schema([(name, pa.string()) for name in written.names])
-    return _typed(pa.Table.from_batches(batches, schema), types)
+    return _with_types(pa.Table.from_batches(batches, schema), types)
 
 
 def _text_pieces(
     written: _csv.CsvLayout, rows: int, types: Types, columns: list[str] | None
 ) -> Iterator[pd.DataFrame]:
     first_row = 1
-    for table in _sliced(written.rows(columns), rows):
-        piece = _typed(table, types, first_row)
+    for table in _slices(written.rows(columns), rows):
+        piece = _with_types(table, types, first_row)
         types = piece.attrs[TYPES]
         first_row += len(piece)
         yield piece
 
 
-def _typed(table: Any, types: Types, first_row: int = 1) -> pd.DataFrame:
+def _with_types(table: Any, types: Types, first_row: int = 1) -> pd.DataFrame:
     columns, found = {}, {}
     for name in table.column_names:
         text = clean(table.column(name))
@@ -312,7 +312,7 @@ def _read_arrow(path: Path, types: Types) -> pd.DataFrame:
     return _as_number(from_arrow(pa.Table.from_batches(batches)), types)
 
 
-class _Opened(NamedTuple):
+class _ColumnarFile(NamedTuple):
     """A columnar file: its columns, its rows if it says how many, and batches of them."""
 
     names: list[str]
@@ -327,13 +327,13 @@ def _batches(
     levels: Sequence[str] = (),
 ) -> Iterator[Any]:
     """Record batches of a Parquet or Arrow file."""
-    with _opened(path, levels) as file:
+    with _open_columnar(path, levels) as file:
         for batch in file.batches(rows, columns):
             yield batch if columns is None else batch.select(columns)
 
 
 @contextmanager
-def _opened(path: Path, levels: Sequence[str] = ()) -> Iterator[_Opened]:
+def _open_columnar(path: Path, levels: Sequence[str] = ()) -> Iterator[_ColumnarFile]:
     open_file = _parquet(path, levels) if _kind(path) in _PARQUET else _arrow(path)
     try:
         with open_file as file:
@@ -347,11 +347,11 @@ def _opened(path: Path, levels: Sequence[str] = ()) -> Iterator[_Opened]:
 
 
 @contextmanager
-def _parquet(path: Path, levels: Sequence[str]) -> Iterator[_Opened]:
+def _parquet(path: Path, levels: Sequence[str]) -> Iterator[_ColumnarFile]:
     # Through small buffers: else Arrow holds whole groups of rows, and those that it has done with.
     options = {"read_dictionary": list(levels), "buffer_size": 1 << 16, "pre_buffer": False}
     with pa.parquet.ParquetFile(path, **options) as file:
-        yield _Opened(
+        yield _ColumnarFile(
             file.schema_arrow.names,
             file.metadata.num_rows,
             lambda rows, columns: file.iter_batches(rows, columns=columns),
@@ -359,7 +359,7 @@ def _parquet(path: Path, levels: Sequence[str]) -> Iterator[_Opened]:
 
 
 @contextmanager
-def _arrow(path: Path) -> Iterator[_Opened]:
+def _arrow(path: Path) -> Iterator[_ColumnarFile]:
     with pa.memory_map(str(path)) as file:
         # The same endings are in use for files and for streams.
         is_file = file.read(6) == b"ARROW1"
@@ -368,14 +368,14 @@ def _arrow(path: Path) -> Iterator[_Opened]:
         if is_file:
             batches = range(opened.num_record_batches)
             rows = sum(opened.get_batch(i).num_rows for i in batches)
-            yield _Opened(
+            yield _ColumnarFile(
                 opened.schema.names, rows, lambda *_: (opened.get_batch(i) for i in batches)
             )
         else:
-            yield _Opened(opened.schema.names, None, lambda *_: iter(opened))
+            yield _ColumnarFile(opened.schema.names, None, lambda *_: iter(opened))
 
 
-def _sliced(batches: Iterator[Any], rows: int) -> Iterator[Any]:
+def _slices(batches: Iterator[Any], rows: int) -> Iterator[Any]:
     """Tables of so many rows from batches of any size."""
     waiting: list[Any] = []
     for batch in batches:
@@ -412,7 +412,7 @@ def _read_keel(path: Path, types: Types) -> pd.DataFrame:
 
 
 def with_progress(chunks: Iterable[pd.DataFrame], file: str | Path) -> Iterator[pd.DataFrame]:
-    """The pieces of a file; whoever shows progress is told how much is left of it."""
+    """The pieces of a file, with the progress reported."""
     with progress_bar("rows", about_rows(file), 0) as advance:
         for chunk in chunks:
             yield chunk

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import with_callbacks
@@ -93,6 +94,8 @@ class GammaKNNClassifier(NeighbourClassifier):
     cost_ratio_ : float
         The costs that γ implies, c_fn / c_fp = 1/γ: what a missed positive weighs in false alarms.
         With c_fp + c_fn = 1, c_fp = γ/(1+γ).
+    synthetic_positives_ : ndarray or None
+        Rows that the sampler made; None without a sampler.
     classes_, pos_label_, n_features_in_, feature_names_in_
         See :class:`rarefind.base.RareClassifier`.
 
@@ -218,6 +221,12 @@ class GammaKNNClassifier(NeighbourClassifier):
         else:
             self._choose_scales(self._pair(distances), codes[rows], weight, metric)
         return self
+
+    @property
+    def synthetic_positives_(self) -> Array | None:
+        """Rows that the sampler made; None without a sampler."""
+        check_is_fitted(self)
+        return next((s.search.points for s in self._sets if s.code == -1), None)
 
     def _labels(self, X: Floats) -> Array:
         if self.classes_.size == 2:

@@ -223,7 +223,8 @@ class IMLClassifier(SurroundingsClassifier):
         )
         parts = np.array_split(np.arange(len(X)), 1 if jobs == 1 else 4 * jobs)
         done = Parallel(n_jobs=jobs)(
-            delayed(_settle)(rounds, X[part], [f[part] for f in first], points) for part in parts
+            delayed(_last_spaces)(rounds, X[part], [f[part] for f in first], points)
+            for part in parts
         )
         return [space for part in done for space in part]
 
@@ -261,7 +262,7 @@ class _SelectionRounds(NamedTuple):
     matching: float
     max_rounds: int
 
-    def settle(
+    def last_space(
         self,
         x: Floats,
         selected: list[Ints],
@@ -291,13 +292,13 @@ class _SelectionRounds(NamedTuple):
         return self.learner.learn(np.concatenate(parts), codes)
 
 
-def _settle(
+def _last_spaces(
     rounds: _SelectionRounds, X: Floats, first: list[Ints], points: list[Floats]
 ) -> list[_Space]:
     learned: dict[bytes, Floats] = {}
     # On so few rows threads cost more than they give, and could change the last digits.
     with limit_threads(1):
         return [
-            rounds.settle(x, [f[i][f[i] >= 0] for f in first], points, learned)
+            rounds.last_space(x, [f[i][f[i] >= 0] for f in first], points, learned)
             for i, x in enumerate(X)
         ]

@@ -13,6 +13,9 @@ from rarefind._core.types import Bools, Floats, Ints
 from rarefind.metrics import CountMetric
 from rarefind.selection.thresholds import evaluate, place_cut
 
+# Times that all scales are gone through.
+_MOST_SWEEPS = 10
+
 
 def votes(distances: Floats, scales: Floats) -> Ints:
     """Votes of each class among the k nearest rows, from distances of shape (K, n, k)."""
@@ -26,7 +29,7 @@ def votes(distances: Floats, scales: Floats) -> Ints:
 
 
 def best_class_scales(
-    distances: Floats, codes: Ints, weight: Floats, metric: CountMetric, sweeps: int = 10
+    distances: Floats, codes: Ints, weight: Floats, metric: CountMetric
 ) -> tuple[Floats, float]:
     """Scales in (0, 1] that maximise the mean of ``metric`` over the classes.
 
@@ -36,7 +39,7 @@ def best_class_scales(
     n_classes = distances.shape[0]
     scales = np.ones(n_classes)
     value = -np.inf
-    for _ in range(sweeps):
+    for _ in range(_MOST_SWEEPS):
         before = value
         for c in range(n_classes - 1):
             candidate, reached = _best_scale(c, distances, scales, codes, weight, metric)

@@ -215,7 +215,7 @@ class BudgetCurveDisplay:
         check_has_positives(hits[-1], checks[-1])
         recovered = None
         if amount is not None:
-            recovered = _recovered(y_true, score, amount, pos_label, sample_weight)
+            recovered = _recovered_amounts(y_true, score, amount, pos_label, sample_weight)
         display = cls(checks=checks, hits=hits, recovered=recovered, budget=budget, name=name)
         return display.plot(ax, log_scale=log_scale, **line_options)
 
@@ -382,7 +382,7 @@ def _in_full(line_options: dict[str, Any]) -> dict[str, Any]:
     return normalize_kwargs(line_options, Line2D)
 
 
-def _recovered(
+def _recovered_amounts(
     y_true: ArrayLike,
     score: ArrayLike,
     amount: ArrayLike,

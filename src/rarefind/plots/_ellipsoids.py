@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rarefind._core.checks import feature_names
 from rarefind._core.types import ArrayLike, Floats, Label, Table
 from rarefind.metrics.inputs import is_positive
 from rarefind.metrics.scorers import deciding_estimator
@@ -138,10 +139,10 @@ class EllipsoidDisplay:
             )
         if isinstance(estimator, Pipeline):
             X = estimator[:-1].transform(X)
-        rows = model._check_rows(X)
+        rows = validate_data(model, X, reset=False, dtype=np.float64)
         positive = is_positive(y, model.pos_label_ if pos_label is None else pos_label)
         check_has_positives(positive.sum(), positive.size)
-        names = model._feature_names()
+        names = feature_names(model)
         places = _two_places(features, names)
         return cls(
             outlines=np.stack([_shadow(e, places) for e in model.ellipsoids_]),

@@ -249,7 +249,7 @@ class ScoreHistogramDisplay:
             return float(starts[0] + width / 2)
         return float(starts[-1] + width / 2) if score > self.edges[-1] else score
 
-    def _drawn(self) -> Bools:
+    def _visible_bins(self) -> Bools:
         """Which bins are drawn: those beyond the edges only where they hold a row."""
         inside = np.ones(self.edges.size + 1, dtype=bool)
         for end in (0, -1):
@@ -257,7 +257,7 @@ class ScoreHistogramDisplay:
         return inside
 
     def _draw_class(self, label: str, histogram: ClassHistogram, **options: Any) -> BarContainer:
-        drawn = self._drawn()
+        drawn = self._visible_bins()
         return self.ax_.bar(
             self._bin_starts()[drawn],
             histogram.share[drawn],
@@ -282,7 +282,7 @@ class ScoreHistogramDisplay:
         from matplotlib.ticker import MaxNLocator
 
         low, high = float(self.edges[0]), float(self.edges[-1])
-        below, *_, beyond = self._drawn()
+        below, *_, beyond = self._visible_bins()
         room = 0.06 * (high - low)
         start, stop = low + room * below, high - room * beyond
         inner = [

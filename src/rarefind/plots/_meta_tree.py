@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
+from rarefind._core.checks import feature_names
 from rarefind._core.types import Bools
 from rarefind.metrics.scorers import deciding_estimator
 from rarefind.plots._rows import name_of
@@ -114,7 +115,7 @@ class MetaTreeDisplay:
             raise ValueError(
                 f"{type(model).__name__} has no tree of trees to draw: fit MetaAPClassifier."
             )
-        layout = lay_out(tree, score, model._feature_names(), has_missing)
+        layout = lay_out(tree, score, feature_names(model), has_missing)
         return cls(layout=layout, name=name_of(estimator) if name is None else name).plot(ax)
 
     def plot(self, ax: Axes | None = None, *, name: str | None = None) -> Self:

@@ -8,11 +8,14 @@ from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
 
+from rarefind._core.extras import extra
+
 
 def render(figures: dict[str, Any], pictures: dict[str, Any]) -> str:
     """The HTML of a report; every number on it comes from ``figures`` and carries its key."""
-    from jinja2 import Environment, StrictUndefined
-    from markupsafe import Markup
+    with extra("cli", "A report"):
+        from jinja2 import Environment, StrictUndefined
+        from markupsafe import Markup
 
     def number(key: str, kind: str = "count") -> Markup:
         value = look_up(figures, key)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from rarefind.rules.reasons import short
-from rarefind.tables._rules import table_rules
+from rarefind.tables.rules import table_rules
 
 if TYPE_CHECKING:
     from rarefind.rules import Reason

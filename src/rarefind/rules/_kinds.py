@@ -30,7 +30,9 @@ KINDS = (NUMBER, TEXT, TRUTH)
 
 def with_constants(tree: Node, constants: Mapping[str, Any]) -> Node:
     """The tree with values in the place of named constants."""
-    return _exchanged(tree, {name: _literal(name, value) for name, value in constants.items()})
+    return _replace_constants(
+        tree, {name: _literal(name, value) for name, value in constants.items()}
+    )
 
 
 def kinds_of(tree: Node, columns: Mapping[str, str] | None) -> dict[str, str | None]:
@@ -87,12 +89,12 @@ class _Kinds:
                 self.ask(part, TRUTH)
         else:
             kind = TRUTH
-            self._ask_compared(node)
+            self._ask_both_sides(node)
         if wanted is not None and kind != wanted:
             raise RuleError(f"A {wanted} is needed where the rule has {str(node)!r}, a {kind}.")
         return kind
 
-    def _ask_compared(self, node: Node) -> None:
+    def _ask_both_sides(self, node: Node) -> None:
         if isinstance(node, Compare) and node.op not in ("=", "!="):
             for part in node.parts():
                 self.ask(part, NUMBER)
@@ -135,19 +137,21 @@ def _literal(name: str, value: Any) -> Node:
     )
 
 
-def _exchanged(node: Node, values: dict[str, Node]) -> Node:
+def _replace_constants(node: Node, values: dict[str, Node]) -> Node:
     if isinstance(node, Column):
         return values.get(node.name, node)
     if isinstance(node, And | Or):
-        return type(node)(tuple(_exchanged(part, values) for part in node.items))
+        return type(node)(tuple(_replace_constants(part, values) for part in node.items))
     if isinstance(node, Compare | Arithmetic):
-        return type(node)(node.op, _exchanged(node.left, values), _exchanged(node.right, values))
+        return type(node)(
+            node.op, _replace_constants(node.left, values), _replace_constants(node.right, values)
+        )
     if isinstance(node, Filled):
-        return Filled(_exchanged(node.part, values), _exchanged(node.value, values))
+        return Filled(_replace_constants(node.part, values), _replace_constants(node.value, values))
     if isinstance(node, IsIn):
-        return IsIn(_exchanged(node.part, values), node.values, node.negated)
+        return IsIn(_replace_constants(node.part, values), node.values, node.negated)
     if isinstance(node, IsMissing):
-        return IsMissing(_exchanged(node.part, values), node.negated)
+        return IsMissing(_replace_constants(node.part, values), node.negated)
     if isinstance(node, Not | Minus):
-        return type(node)(_exchanged(node.part, values))
+        return type(node)(_replace_constants(node.part, values))
     return node

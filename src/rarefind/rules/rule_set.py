@@ -70,7 +70,7 @@ class RuleSet:
         constants: Mapping[str, Any] | None = None,
     ) -> None:
         if isinstance(rules, Mapping):
-            rules = [_named(name, text, columns, constants) for name, text in rules.items()]
+            rules = [_make_rule(name, text, columns, constants) for name, text in rules.items()]
         self.rules = list(rules)
         names = [rule.name for rule in self.rules]
         twice = [name for name in names if names.count(name) > 1]
@@ -106,7 +106,7 @@ class RuleSet:
     def to_text(self) -> str:
         """The rules as :meth:`from_text` reads them."""
         constants = {name: value for rule in self.rules for name, value in rule.constants.items()}
-        lines = [f"let {name} = {_written(value)}" for name, value in constants.items()]
+        lines = [f"let {name} = {_constant_text(value)}" for name, value in constants.items()]
         for rule in self.rules:
             alone = f"{rule.name}: {rule.text}"
             if logical_lines(alone) != [(1, alone)] or _name_of(alone) != rule.name:
@@ -241,7 +241,7 @@ class RuleSet:
         return f"RuleSet({{{', '.join(f'{r.name!r}: {r.text!r}' for r in self.rules)}}})"
 
 
-def _named(
+def _make_rule(
     name: str, text: str, columns: Mapping[str, str] | None, constants: Mapping[str, Any] | None
 ) -> Rule:
     try:
@@ -284,7 +284,7 @@ def _constant(text: str, line: int) -> Any:
         ) from None
 
 
-def _written(value: Any) -> str:
+def _constant_text(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else repr(value)

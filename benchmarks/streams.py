@@ -1,10 +1,9 @@
-"""Learning from flows: the sets of table 4.5 of the thesis, payments whose fraud changes, speed.
+"""Learning from streams: the sets of table 4.5 of the thesis, payments whose fraud changes.
 
-python benchmarks/flows.py --data ../shared/data        # all parts, about 40 minutes on one core
-python benchmarks/flows.py sets --data ../shared/data   # tables 4.5 and 4.6, and larger sets
-python benchmarks/flows.py payments                     # half a year with labels a week late
-python benchmarks/flows.py speed                        # beside river, 4 minutes
-python benchmarks/flows.py --quick
+python benchmarks/streams.py --data ../shared/data        # all parts, about 35 minutes on one core
+python benchmarks/streams.py sets --data ../shared/data   # tables 4.5 and 4.6, and larger sets
+python benchmarks/streams.py payments                     # half a year with labels a week late
+python benchmarks/streams.py --quick
 
 `--data` is a folder that `rarefind.data.load_published` opens; without it some sets are left out.
 `--published` names the file with the published values, by default beside the data.
@@ -14,11 +13,9 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import pickle
-import resource
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,8 +24,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from _report import RESULTS, write
-from flow_data import CHANGE, TABLE, Flow, drifting_transactions, flow_sets
 from sklearn.model_selection import StratifiedKFold
+from stream_data import CHANGE, TABLE, Stream, drifting_transactions, stream_sets
 from xgboost import XGBClassifier
 
 from rarefind.boosting import SGBAPClassifier
@@ -94,12 +91,12 @@ def grid(method: str, n: int) -> list[dict[str, Any]]:
 def progressive(model: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Scores of all rows but the first, each before it was learned."""
     model.partial_fit(X[:1], y[:1], classes=[0, 1])
-    model._next_settling = len(y) + 1  # neither thresholds nor probabilities are asked for
+    model._next_calibration = len(y) + 1  # neither thresholds nor probabilities are asked for
     return model.learn(X[1:], y[1:])
 
 
 def on_set(name: str, X: np.ndarray, y: np.ndarray) -> list[dict[str, Any]]:
-    """What the model with the least progressive error makes of each fold, for each method."""
+    """Error and AP on each fold of the model with the least progressive error, for each method."""
     rng = np.random.default_rng(0)
     few = rng.permutation(len(y))[: MOST.get(name)]
     X, y = X[few], y[few]
@@ -191,25 +188,25 @@ def verdict(found: pd.DataFrame, known: dict[str, pd.DataFrame]) -> str:
     """Where ONLB is not the best, and where a method is worse than published, in words."""
     wide = found.pivot_table(index="set", columns="method", values="error", sort=False)[[*METHODS]]
     best = wide.idxmin(axis=1).where(wide["ONLB"] > wide.min(axis=1), "ONLB")
-    said = (
+    sentence = (
         f"None errs less than ONLB on {(best == 'ONLB').sum()} of these {len(wide)} sets, but on "
     )
-    said += (
+    sentence += (
         ", ".join(f"{name} ({method})" for name, method in best.items() if method != "ONLB") + "."
     )
     if "error" not in known:
-        return said
+        return sentence
     worse = [
         f"{method} on {name} ({wide.loc[name, method]:.4f}, published {theirs[column]:.4f})"
         for name, theirs in known["error"].iterrows()
         for method, (column, *_) in METHODS.items()
         if name in wide.index and wide.loc[name, method] > theirs[column]
     ]
-    return f"{said} Worse than published: {'; '.join(worse)}."
+    return f"{sentence} Worse than published: {'; '.join(worse)}."
 
 
 def sets(data: Path | None, values: Path | None, quick: bool) -> Parts:
-    loads = flow_sets(data)
+    loads = stream_sets(data)
     names = [name for name in loads if not quick or name in ("pima", "digits", "stroke")]
     found = pd.DataFrame([row for name in names for row in on_set(name, *loads[name]())])
     return sets_parts(found, published(values))
@@ -295,8 +292,8 @@ class River:
         self.model = model
 
     def score(self, day: int, ids: np.ndarray, X: np.ndarray) -> np.ndarray:
-        chances = (self.model.predict_proba_one(dict(enumerate(row))) for row in X.tolist())
-        return np.array([chance.get(True, 0.0) for chance in chances])
+        probabilities = (self.model.predict_proba_one(dict(enumerate(row))) for row in X.tolist())
+        return np.array([probability.get(True, 0.0) for probability in probabilities])
 
     def learn(self, ids: np.ndarray, X: np.ndarray, y: np.ndarray) -> None:
         for row, label in zip(X.tolist(), y.tolist(), strict=True):
@@ -330,7 +327,7 @@ def undersampled(model: Any) -> Any:
     return imblearn.RandomUnderSampler(model, desired_dist={False: 0.8, True: 0.2}, seed=0)
 
 
-def flowing(**params: Any) -> Callable[[], Online]:
+def online(**params: Any) -> Callable[[], Online]:
     return lambda: Online(ONLBClassifier(random_state=0, **params))
 
 
@@ -350,12 +347,12 @@ def sgbap() -> SGBAPClassifier:
 
 def contenders() -> dict[str, Callable[[], Any]]:
     found: dict[str, Callable[[], Any]] = {
-        "ONLB": flowing(),
-        "ONLB, on_drift='relearn'": flowing(on_drift="relearn"),
-        "ONLB, on_drift='restart'": flowing(on_drift="restart"),
-        "ONLB, positive_memory=0": flowing(positive_memory=0),
-        "ONLB, class_weight='balanced'": flowing(class_weight="balanced"),
-        CHOSEN: flowing(hidden=10),
+        "ONLB": online(),
+        "ONLB, on_drift='relearn'": online(on_drift="relearn"),
+        "ONLB, on_drift='restart'": online(on_drift="restart"),
+        "ONLB, positive_memory=0": online(positive_memory=0),
+        "ONLB, class_weight='balanced'": online(class_weight="balanced"),
+        CHOSEN: online(hidden=10),
         "one net of two units": lambda: Online(one_net(n_estimators=1)),
         "online.BBM": summed("bbm"),
         "AdaBoost.OL": summed("adaboost"),
@@ -372,7 +369,7 @@ def contenders() -> dict[str, Callable[[], Any]]:
 
 
 def smaller_contenders() -> dict[str, Callable[[], Any]]:
-    """Those of a smaller flow, for river's ensembles."""
+    """Those of a smaller stream, for river's ensembles."""
     also = ("ONLB", CHOSEN, "XGBoost each week, 28 days", "river, logistic regression")
     found = {name: make for name, make in contenders().items() if name in also}
     if find_spec("river"):
@@ -389,10 +386,10 @@ class Played(NamedTuple):
     alarms: str  # the days, where drift is watched
 
 
-def play(one: Any, flow: Flow) -> Played:
+def play(one: Any, stream: Stream) -> Played:
     """Score each day's rows as they come; then learn those of a week ago, whose labels come."""
-    X = flow.X.to_numpy()
-    bounds = np.searchsorted(flow.day, np.arange(int(flow.day[-1]) + 2))
+    X = stream.X.to_numpy()
+    bounds = np.searchsorted(stream.day, np.arange(int(stream.day[-1]) + 2))
     ids = np.arange(len(X))
     score, begin = np.empty(len(X)), time.perf_counter()
     for day in range(len(bounds) - 1):
@@ -400,73 +397,73 @@ def play(one: Any, flow: Flow) -> Played:
         score[today] = one.score(day, ids[today], X[today])
         if day >= DELAY:
             then = slice(*bounds[day - DELAY : day - DELAY + 2])
-            one.learn(ids[then], X[then], flow.y[then])
+            one.learn(ids[then], X[then], stream.y[then])
     spent = time.perf_counter() - begin
     if not isinstance(one, Online):
         return Played(score, spent, "—")
-    days = dict.fromkeys(int(flow.day[row - 1]) + DELAY for row in one.model.alarms_)
+    days = dict.fromkeys(int(stream.day[row - 1]) + DELAY for row in one.model.alarms_)
     return Played(score, spent, ", ".join(map(str, days)) or "none")
 
 
-def hits_a_day(flow: Flow, score: np.ndarray, k: int) -> float:
+def hits_a_day(stream: Stream, score: np.ndarray, k: int) -> float:
     """Precision among the k highest of each day, from day 30."""
-    table = pd.DataFrame({"day": flow.day.astype(int), "score": score, "y": flow.y})
+    table = pd.DataFrame({"day": stream.day.astype(int), "score": score, "y": stream.y})
     table = table[table.day >= FIRST].sort_values("score", ascending=False, kind="stable")
     return float(table.groupby("day").head(k).groupby("day").y.mean().mean())
 
 
-def judged(flow: Flow, found: Played) -> dict[str, Any]:
+def judged(stream: Stream, found: Played) -> dict[str, Any]:
     row: dict[str, Any] = {}
     for name, (begin, end) in PERIODS.items():
-        there = (flow.day >= begin) & (flow.day < end)
-        row[f"AP, days {name}"] = average_precision(flow.y[there], found.score[there])
-    row |= {f"P@{k} a day": hits_a_day(flow, found.score, k) for k in (20, 100)}
+        there = (stream.day >= begin) & (stream.day < end)
+        row[f"AP, days {name}"] = average_precision(stream.y[there], found.score[there])
+    row |= {f"P@{k} a day": hits_a_day(stream, found.score, k) for k in (20, 100)}
     return row | {"time, s": found.seconds, "alarms": found.alarms}
 
 
 def ahead(rows: pd.DataFrame) -> str:
-    """Whether those that learn the flow or those fitted anew rank better, in words."""
+    """Whether those that learn the stream or those fitted anew rank better, in words."""
     means = rows[rows.model != PERFECT].groupby("model").mean(numeric_only=True)
     means = means[[f"AP, days {name}" for name in PERIODS]]
     is_batch = means.index.str.contains("each week")
-    flows, batch = means[~is_batch], means[is_batch]
-    wins = int((batch.max() > flows.max()).sum())
-    said = [
-        f"in days {name} {flows.loc[:, column].idxmax()} has {flows[column].max():.3f} and "
+    streams, batch = means[~is_batch], means[is_batch]
+    wins = int((batch.max() > streams.max()).sum())
+    periods = [
+        f"in days {name} {streams.loc[:, column].idxmax()} has {streams[column].max():.3f} and "
         f"{batch[column].idxmax()} {batch[column].max():.3f}"
         for name, column in zip(PERIODS, means, strict=True)
     ]
     return (
-        f"In {wins} of the {len(said)} periods a model fitted anew each week ranks better than "
-        f"every learner of the flow: {'; '.join(said)}."
+        f"In {wins} of the {len(periods)} periods a model fitted anew each week ranks better than "
+        f"every learner of the stream: {'; '.join(periods)}."
     )
 
 
-def weekly(flow: Flow, score: np.ndarray) -> list[float]:
-    begins = range(4 * WEEK, int(flow.day[-1]) - WEEK + 2, WEEK)
-    weeks = [(flow.day >= b) & (flow.day < b + WEEK) for b in begins]
-    return [average_precision(flow.y[w], score[w]) for w in weeks]
+def weekly(stream: Stream, score: np.ndarray) -> list[float]:
+    begins = range(4 * WEEK, int(stream.day[-1]) - WEEK + 2, WEEK)
+    weeks = [(stream.day >= b) & (stream.day < b + WEEK) for b in begins]
+    return [average_precision(stream.y[w], score[w]) for w in weeks]
 
 
-def on_flows(
+def on_streams(
     makes: dict[str, Callable[[], Any]], share: float, seeds: tuple[int, ...]
 ) -> tuple[pd.DataFrame, dict[str, np.ndarray]]:
     """Means over the seeds, and average precision week by week."""
     rows, weeks = [], {}
     for seed in seeds:
-        flow = drifting_transactions(seed, share=share)
-        perfect = Played(flow.y.astype(float), 0.0, "—")
-        rows.append({"model": PERFECT, "seed": seed, **judged(flow, perfect)})
+        stream = drifting_transactions(seed, share=share)
+        perfect = Played(stream.y.astype(float), 0.0, "—")
+        rows.append({"model": PERFECT, "seed": seed, **judged(stream, perfect)})
         for name, make in makes.items():
-            found = play(make(), flow)
-            rows.append({"model": name, "seed": seed, **judged(flow, found)})
-            weeks.setdefault(name, []).append(weekly(flow, found.score))
+            found = play(make(), stream)
+            rows.append({"model": name, "seed": seed, **judged(stream, found)})
+            weeks.setdefault(name, []).append(weekly(stream, found.score))
             print(rows[-1], flush=True)
     return pd.DataFrame(rows), {name: np.mean(each, axis=0) for name, each in weeks.items()}
 
 
 def shown(rows: pd.DataFrame) -> pd.DataFrame:
-    """Means over the flows, and the alarms of each."""
+    """Means over the streams, and the alarms of each."""
     order = [*dict.fromkeys(rows.model)]
     means = rows.groupby("model").mean(numeric_only=True).drop(columns="seed").reindex(order)
     table = means.map("{:.3f}".format).assign(**{"time, s": means["time, s"].map("{:.0f}".format)})
@@ -495,13 +492,13 @@ def draw(weeks: dict[str, np.ndarray]) -> None:
     ax.axvline(CHANGE, color="grey", ls=":")
     ax.set(xlabel="day", ylabel="average precision of the week, as payments came", ylim=(0, 1))
     ax.legend(frameon=False, fontsize=8)
-    figure.savefig(RESULTS / "flows.png", dpi=110)
+    figure.savefig(RESULTS / "streams.png", dpi=110)
 
 
 def payments(quick: bool) -> Parts:
     seeds = SEEDS[:1] if quick else SEEDS
-    rows, weeks = on_flows(contenders(), 0.02 if quick else 0.25, seeds)
-    fewer, _ = on_flows(smaller_contenders(), 0.01 if quick else SMALLER, seeds[:2])
+    rows, weeks = on_streams(contenders(), 0.02 if quick else 0.25, seeds)
+    fewer, _ = on_streams(smaller_contenders(), 0.01 if quick else SMALLER, seeds[:2])
     if not quick:
         draw(weeks)
     return payments_parts(rows, fewer)
@@ -520,7 +517,7 @@ def payments_parts(rows: pd.DataFrame, fewer: pd.DataFrame) -> Parts:
             f"each day from day {FIRST} on. Means of seeds {seeds(rows)} (defaults were chosen on "
             "100, 101 and 102), and the days of the alarms of each; no true one can come before day "
             f"{CHANGE + DELAY}. Batch models are fitted anew each week to the latest 28 or 56 days with labels: XGBoost has 200 trees of depth 4, SGBAP "
-            "150 rounds. The time is that of scoring and learning the whole flow on one thread. "
+            "150 rounds. The time is that of scoring and learning the whole stream on one thread. "
             + ahead(rows),
             shown(rows),
         ),
@@ -531,139 +528,6 @@ def payments_parts(rows: pd.DataFrame, fewer: pd.DataFrame) -> Parts:
             shown(fewer),
         ),
     ]
-
-
-COLUMNS, BATCH = 54, 10_000
-ENOUGH = 1_000_000
-PATIENCE = 25.0  # seconds for each that learns row by row
-
-
-def batches(n: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """As many columns as Covtype, 1 % of positives; made batch by batch, as memory is measured."""
-    rng = np.random.default_rng(0)
-    for _ in range(n // BATCH):
-        X = rng.normal(size=(BATCH, COLUMNS))
-        signal = X[:, :6].sum(axis=1) + X[:, 6] * X[:, 7] + rng.normal(size=BATCH)
-        yield X, (signal > 6.6).astype(int)
-
-
-def in_batches(n: int) -> pd.DataFrame:
-    """Time and memory of one long flow, after 10,000 rows, 100,000 and so on."""
-    model, spent, learned, table = ONLBClassifier(random_state=0), 0.0, 0, []
-    sizes = 10 ** np.arange(4, 1 + int(np.log10(n)))
-    for X, y in batches(n):
-        begin = time.perf_counter()
-        model.partial_fit(X, y, classes=[0, 1])
-        spent += time.perf_counter() - begin
-        learned += len(y)
-        if learned in sizes:
-            table.append(
-                {
-                    "rows": f"{learned:,}",
-                    "seconds": f"{spent:.2f}",
-                    "rows a second": round(learned / spent),
-                    "model, kB": f"{len(pickle.dumps(model)) / 1e3:.0f}",
-                    "peak of the process, MiB": round(
-                        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-                    ),
-                }
-            )
-    return pd.DataFrame(table)
-
-
-Step = Callable[[np.ndarray, np.ndarray], Any]
-
-
-def rate_of(step: Step, size: int, patience: float) -> tuple[float, int]:
-    """Rows a second when so many come at a time, and how many rows there was time for."""
-    learned, spent = 0, 0.0
-    for X, y in batches(ENOUGH):
-        for start in range(0, BATCH, size):
-            few = slice(start, start + size)
-            begin = time.perf_counter()
-            step(X[few], y[few])
-            spent += time.perf_counter() - begin
-            learned += size
-            if spent > patience:
-                return learned / spent, learned
-    return learned / spent, learned
-
-
-def river_step(model: Any) -> Step:
-    def step(X: np.ndarray, y: np.ndarray) -> None:
-        x = dict(enumerate(X[0].tolist()))
-        model.predict_proba_one(x)
-        model.learn_one(x, bool(y[0]))
-
-    return step
-
-
-def few_at_a_time(patience: float) -> pd.DataFrame:
-    """Rows a second with a row a call, which is all that river's have, and with more for ours."""
-
-    def begun() -> ONLBClassifier:
-        nothing = np.zeros((1, COLUMNS))
-        return ONLBClassifier(random_state=0).partial_fit(nothing, [0], classes=[0, 1])
-
-    ours = [
-        (1, begun().partial_fit),
-        *((size, begun().learn) for size in (1, 10, 100, 1_000, BATCH)),
-    ]
-    steps = [(f"ONLB, `{call.__name__}`", size, call.__self__, call) for size, call in ours]
-    if find_spec("river"):
-        models = {f"river, {name}": make() for name, make in rivers().items()}
-        steps += [(name, 1, model, river_step(model)) for name, model in models.items()]
-    table = []
-    for name, size, model, step in steps:
-        rate, learned = rate_of(step, size, patience / (1 if "river" in name else 5))
-        row = {"learner": name, "rows a call": size, "rows learned": learned, "rows a second": rate}
-        table.append(row | {"model, kB": round(len(pickle.dumps(model)) / 1e3)})
-        print(table[-1], flush=True)
-    return pd.DataFrame(table)
-
-
-def ratios(found: pd.DataFrame) -> pd.DataFrame:
-    """How many times as fast as each of river's ours is, by the number of rows a call."""
-    rate = "rows a second"
-    is_river = found.learner.str.startswith("river")
-    theirs = found[is_river].set_index("learner")[rate]
-    table = pd.DataFrame(
-        {
-            f"{name[6:]}, {size:,} a call": (own / theirs).map("{:.1f}".format)
-            for name, size, own in found.loc[~is_river, ["learner", "rows a call", rate]].to_numpy()
-        }
-    )
-    return table.rename_axis("ONLB beside").reset_index()
-
-
-def below(found: pd.DataFrame, goal: float = 20.0) -> str:
-    """Which ratios miss the goal, in words."""
-    table = ratios(found).set_index("ONLB beside").astype(float)
-    missed = [
-        f"{name[7:]} with {' and '.join(calls)}"
-        for name, row in table.iterrows()
-        if (calls := [size for size, ratio in row.items() if ratio < goal])
-    ]
-    return f"Less than {goal:.0f} times as fast: {'; '.join(missed) or 'none'}."
-
-
-def speed(quick: bool) -> Parts:
-    ONLBClassifier().partial_fit(*next(batches(BATCH)), classes=[0, 1])  # compile
-    long = in_batches(100_000 if quick else ENOUGH)
-    patience = 2.0 if quick else PATIENCE
-    each = few_at_a_time(patience)
-    texts = [
-        f"ONLB as it is (T = 20 nets of two units, P = 10), {COLUMNS} columns, 1 % of positives, "
-        f"`partial_fit` with {BATCH:,} rows a call, one thread; compiled before.",
-        "Few rows a call. Each row is scored before it is learned: `learn` tells that score, and "
-        f"river is asked for it by `predict_proba_one`. As many rows as {patience:.0f} seconds allow, "
-        "and a fifth of them for ours. River's ensembles have 20 members. Hoeffding trees become "
-        "larger, and so slower, in longer flows than these, and river's AdaBoost learns again and "
-        "again what it got wrong, which makes it slower still.",
-        f"ONLB's rows a second over river's. {below(each)}",
-    ]
-    printed = each.assign(**{"rows a second": each["rows a second"].round().astype(int)})
-    return list(zip(texts, [long, printed, ratios(each)], strict=True))
 
 
 def add_section(page: str, title: str, command: str, tables: Parts) -> None:
@@ -679,23 +543,23 @@ def add_section(page: str, title: str, command: str, tables: Parts) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", help="sets, payments, speed; all by default")
+    parser.add_argument("parts", nargs="*", help="sets, payments; all by default")
     parser.add_argument("--data", type=Path, help="folder with the published sets")
     parser.add_argument("--published", type=Path, help="file with the published values")
-    parser.add_argument("--quick", action="store_true", help="few sets, a small flow, short runs")
+    parser.add_argument("--quick", action="store_true", help="few sets, a small stream, short runs")
     given = parser.parse_args()
     values = given.published or (given.data and given.data.parent / "published" / "results.csv")
     end = "-quick" if given.quick else ""
     option = " --quick" if given.quick else ""
-    for part in given.parts or ("sets", "payments", "speed"):
-        command = f"python benchmarks/flows.py {part}"
+    for part in given.parts or ("sets", "payments"):
+        command = f"python benchmarks/streams.py {part}"
         if part == "sets":
             command += (f" --data {given.data}" if given.data else "") + option
-            add_section(f"flows{end}", SETS, command, sets(given.data, values, given.quick))
+            add_section(f"streams{end}", SETS, command, sets(given.data, values, given.quick))
         elif part == "payments":
-            add_section(f"flows{end}", PAYMENTS, command + option, payments(given.quick))
+            add_section(f"streams{end}", PAYMENTS, command + option, payments(given.quick))
         else:
-            write(f"flows_speed{end}", command + option, speed(given.quick))
+            parser.error(f"{part!r} is not a part: give sets, payments or nothing.")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from rarefind._core.deadline import (
     soft_deadline,
     until,
 )
-from rarefind.auto._clock import Clock, Pace
+from rarefind.auto._time_limit import FitTime, TimeLimit
 from rarefind.boosting import SGBAPClassifier
 from rarefind.trees import MetaAPForestClassifier
 
@@ -35,25 +35,25 @@ def test_other_lengths_are_refused(given):
 
 
 def test_some_time_is_kept_to_finish(clock):
-    search = Clock(100.0)
-    assert (search.start, search.end) == (1000, 1100)
-    assert search.left() == 90
+    time_limit = TimeLimit(100.0)
+    assert (time_limit.start, time_limit.end) == (1000, 1100)
+    assert time_limit.left() == 90
     clock.now = 1050.0
-    assert search.left() == 40
-    assert Clock(10.0).left() == pytest.approx(8.5)
+    assert time_limit.left() == 40
+    assert TimeLimit(10.0).left() == pytest.approx(8.5)
 
 
-def test_a_pace_is_foretold_by_its_growth():
-    pace = Pace(1.0, 2.0)
-    assert pace.foretell(100) is None
-    pace.measure(100, 1.0)
-    assert pace.foretell(1000) == pytest.approx(1.5 * 100)
-    pace.measure(200, 2.0)  # twice the rows take twice the time
-    assert pace.foretell(1000) == pytest.approx(1.5 * 10)
-    assert pace.foretell(200) == pytest.approx(1.5 * 2)
-    assert pace.foretell(50) == pytest.approx(1.5 * 2)
-    pace.measure(200, 3.0)  # the machine has become slower
-    assert pace.foretell(200) == pytest.approx(1.5 * 3)
+def test_the_time_of_a_fit_is_predicted_by_its_growth():
+    fit_time = FitTime(1.0, 2.0)
+    assert fit_time.predict_seconds(100) is None
+    fit_time.measure(100, 1.0)
+    assert fit_time.predict_seconds(1000) == pytest.approx(1.5 * 100)
+    fit_time.measure(200, 2.0)  # twice the rows take twice the time
+    assert fit_time.predict_seconds(1000) == pytest.approx(1.5 * 10)
+    assert fit_time.predict_seconds(200) == pytest.approx(1.5 * 2)
+    assert fit_time.predict_seconds(50) == pytest.approx(1.5 * 2)
+    fit_time.measure(200, 3.0)  # the machine has become slower
+    assert fit_time.predict_seconds(200) == pytest.approx(1.5 * 3)
 
 
 def test_the_earlier_of_two_deadlines_holds(clock):

@@ -1,9 +1,9 @@
 """
-A flow of payments whose labels come a week late
-================================================
+A stream of payments whose labels come a week late
+==================================================
 
 Payments are scored as they come and learned when their labels come, seven days later. In the middle
-of the flow the fraudsters change their ways: large amounts become small ones. The list becomes
+of the stream the fraudsters change their ways: large amounts become small ones. The list becomes
 worse, an alarm says so, and after a few weeks the model has learned the new ways without being
 fitted again.
 """
