@@ -141,7 +141,7 @@ def test_ctrl_c_of_a_fit_keeps_what_is_done(tmp_path, tmp_path_factory, files):
     code, shown, errors = interrupted(STOP_AT_NEIGHBOURS, *command, cwd=tmp_path)
     assert code == 0, errors
     assert [path.name for path in tmp_path.iterdir()] == ["m.rarefind"]
-    assert "It was stopped before rows were held out" in " ".join(shown.split())
+    assert "The fit was stopped before rows could be held out" in " ".join(shown.split())
     assert load(tmp_path / "m.rarefind").target == "false"
 
 
