@@ -21,7 +21,7 @@ from rarefind.cli._inputs import (
     open_labelled,
 )
 from rarefind.cli._options import MODEL_NAMES
-from rarefind.cli._rule_files import check_output, read_rules
+from rarefind.cli._outputs import check_output
 from rarefind.data.clock import check_per
 
 if TYPE_CHECKING:
@@ -85,6 +85,8 @@ def compare(
     end = float("inf") if limit is None else began + limit
     with steps(quiet=quiet or as_json, verbose=verbose, end=end) as say:
         say(f"Reading {data}")
+        from rarefind.rules import read_rules
+
         spending = Spending(budget, per, one_per)
         table, bare, held_out = open_labelled(data, roles, spending, delay, seed)
         written = None if rules is None else read_rules(rules, table)

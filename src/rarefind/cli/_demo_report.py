@@ -32,7 +32,7 @@ def write_page(found: Demo, path: Path) -> None:
         verdict=verdict(found),
         what_was_done=what_was_done(found),
         without_lightgbm=LIGHTGBM not in found.worlds[0].scores,
-        card=found.model.card(),
+        card=found.model.card().as_dict(),
         rows=found.listed.to_dict(orient="records"),
         pictures={"hits": picture(_hits(found)), "scores": picture(_scores(found))},
     )

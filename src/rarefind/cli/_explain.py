@@ -10,7 +10,7 @@ import typer
 
 from rarefind.cli import _options as options
 from rarefind.cli._inputs import check_not_overwriting, check_picture, check_readable
-from rarefind.cli._rule_files import check_output
+from rarefind.cli._outputs import check_output
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -22,7 +22,7 @@ from rarefind.cli._inputs import (
     check_readable,
     open_labelled,
 )
-from rarefind.cli._rule_files import check_output
+from rarefind.cli._outputs import check_output
 from rarefind.data.clock import check_per
 
 if TYPE_CHECKING:

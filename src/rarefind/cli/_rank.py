@@ -11,7 +11,7 @@ import typer
 from rarefind._core.budget import check_budget
 from rarefind.cli import _options as options
 from rarefind.cli._inputs import check_not_overwriting, check_readable
-from rarefind.cli._rule_files import check_output
+from rarefind.cli._outputs import check_output
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rarefind.cli import _options as options
-from rarefind.cli._rule_files import check_output
+from rarefind.cli._outputs import check_output
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,4 +1,4 @@
-"""Saying what goes on while it goes on."""
+"""Progress of a command, on standard error."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def steps(
 ) -> Iterator[Callable[[str], None]]:
     """Yield the function that names the next step; each ends with the seconds it took.
 
-    It all goes to standard error, so that what a command prints can be piped. Where that is no
-    terminal nothing is said, unless ``verbose``. The time left is said of work that tells how much
-    of it is done, and where a moment is given at which all must end.
+    Steps go to standard error, so that what a command prints can be piped, and are shown in a
+    terminal or with ``verbose``. The time left is shown for work that reports its progress, or up
+    to ``end`` (in seconds of ``time.monotonic``).
     """
     if quiet or not (verbose or sys.stderr.isatty()):
         yield lambda what: None
@@ -35,7 +35,7 @@ def steps(
             step = now.pop()
             console.print(f"[green]✓[/] {step.what} [dim]({step.taken():.1f} s)[/]")
 
-    def told(done: int, total: int | None) -> None:
+    def on_progress(done: int, total: int | None) -> None:
         if now and total:
             now[0].share_done = min(1.0, done / total)
 
@@ -47,7 +47,7 @@ def steps(
         if now and compiling:
             now[0].compiled = compiled.functions
 
-    with console.status("") as status, listen_to_progress(told), watch_compiling(count):
+    with console.status("") as status, listen_to_progress(on_progress), watch_compiling(count):
 
         def say(what: str) -> None:
             finish()
@@ -59,7 +59,7 @@ def steps(
 
 
 class _Step:
-    """What is done now, drawn anew while it lasts."""
+    """The current step, drawn again while it lasts."""
 
     def __init__(self, what: str, end: float) -> None:
         from rich.markup import escape
@@ -89,7 +89,7 @@ class _Step:
 def rows_bar(total: int | None, *, quiet: bool = False) -> Iterator[Callable[[int], None]]:
     """Yield the function to call with the number of rows done; a bar with the time left.
 
-    Nothing is shown where standard error is no terminal, or before two seconds have passed.
+    Nothing is shown if standard error is not a terminal, or in the first two seconds.
     """
     if quiet or not sys.stderr.isatty():
         yield lambda rows: None
@@ -118,4 +118,4 @@ def rows_bar(total: int | None, *, quiet: bool = False) -> Iterator[Callable[[in
         bar.stop()
 
 
-_PATIENCE = 2.0  # seconds that nobody minds
+_PATIENCE = 2.0  # seconds

@@ -15,6 +15,7 @@ from rarefind._core.types import ArrayLike, Bools, Ints, Label, Table
 from rarefind.metrics.intervals import share_interval
 from rarefind.rules._parse import RuleError
 from rarefind.rules._rule import Rule, which_fire
+from rarefind.rules.sql_words import check_dialect, sql_name
 
 #: A set has no more rules.
 MOST_RULES = 10_000
@@ -137,6 +138,35 @@ class RuleSet:
         constants = {name: value for rule in self.rules for name, value in rule.constants.items()}
         rules = [{"name": rule.name, "rule": rule.text} for rule in self.rules]
         return json.dumps({"constants": constants, "rules": rules}, ensure_ascii=False, indent=2)
+
+    def to_sql(self, dialect: str = "ansi", table: str | None = None) -> str:
+        """The rules as SQL.
+
+        Parameters
+        ----------
+        dialect : {"ansi", "sqlite", "duckdb", "postgresql", "mysql"}, default="ansi"
+            The database.
+        table : str, default=None
+            Table (or schema.table) to query: the query has a column a rule, 1 where it fires. By
+            default one condition a rule, with its name in a comment above.
+
+        Returns
+        -------
+        str
+        """
+        check_dialect(dialect)
+        conditions = [(rule.name, rule.to_sql(dialect)) for rule in self.rules]
+        if table is None:
+            # A name of two lines would end the comment.
+            return "".join(f"-- {' '.join(name.split())}\n{sql}\n" for name, sql in conditions)
+        if not all(table.split(".")):
+            raise ValueError(f"{table!r} is not a table: write its name, or schema.table.")
+        columns = ",\n".join(
+            f"  CASE WHEN {sql} THEN 1 ELSE 0 END AS {sql_name(name, dialect)}"
+            for name, sql in conditions
+        )
+        source = ".".join(sql_name(part, dialect) for part in table.split("."))
+        return f"SELECT\n{columns}\nFROM {source};\n"
 
     def fires(self, record: Mapping[str, Any]) -> list[str]:
         """The names of the rules that hold for one record."""

@@ -1,4 +1,4 @@
-"""Parts of the page that a model or a file is asked for: cases, profile, drift, the card."""
+"""Sections of the page as figures: the top cases, the file's columns, drift, the model card."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from rarefind.data import profile_table
-from rarefind.report._readable import plain
+from rarefind.report._model_summary import plain
 
 if TYPE_CHECKING:
-    from rarefind.report._scan import Scan
+    from rarefind.report._file import ScoredFile
     from rarefind.rules import Reason
     from rarefind.tables import TableModel
 
@@ -20,41 +20,45 @@ _FEWEST_OF_A_CLASS = 5
 _SHARE_SHOWN = 0.005
 
 
-def cases(model: TableModel, found: Scan, reasons: list[Reason]) -> list[dict[str, Any]]:
-    """The rows with the highest scores and what speaks for each."""
-    listed = model.rank(found.top, len(found.top), reasons=False)
-    names = [name for name in (model.entity, model.time, model.amount) if name in listed.columns]
-    rows = []
-    for place, (row, reason) in enumerate(zip(listed.index, reasons, strict=True)):
+def cases(
+    model: TableModel, rows: pd.DataFrame, found: ScoredFile, reasons: list[Reason]
+) -> list[dict[str, Any]]:
+    """The first rows of the list, and what speaks for each."""
+    probability = model.predict_proba(rows)[:, list(model.classes_).index(model.positive_)]
+    roles = (model.entity, model.time, model.amount)
+    names = [name for name in roles if name is not None and name in rows.columns]
+    ids = None if model.id is None or model.id not in rows.columns else rows[model.id]
+    shown = []
+    for place, (row, reason) in enumerate(zip(rows.index, reasons, strict=True)):
         label = None
         if found.labels is not None and found.labels.known[row]:
             label = bool(found.labels.positive[row])
-        values = listed.iloc[place].to_dict()
-        rows.append(
+        values = rows.iloc[place]
+        shown.append(
             {
                 "rank": place + 1,
                 "row": int(row) + 1,
-                "id": None if model.id not in listed.columns else _text(values[model.id]),
+                "id": None if ids is None else _text(ids.iloc[place]),
                 "about": [{"column": name, "value": _text(values[name])} for name in names],
-                "probability": float(values["probability"]),
+                "probability": float(probability[place]),
                 "positive": label,
                 "because": _because(reason),
                 "similar": [str(similar) for similar in reason.similar[:_MOST_SIMILAR]],
             }
         )
-    return rows
+    return shown
 
 
 def _because(reason: Reason) -> list[dict[str, Any]]:
-    """The conditions that carry a share worth a line; the first in any case."""
+    """The first condition, and others whose share is worth a line."""
     said: list[dict[str, Any]] = [
         {"text": str(c), "share": float(c.weight)} for c in reason.because
     ]
     return said[:1] + [one for one in said[1:_MOST_CONDITIONS] if one["share"] >= _SHARE_SHOWN]
 
 
-def profile(model: TableModel, found: Scan) -> dict[str, Any]:
-    """Holes, columns that say nothing, suspected leaks; from the sample of the rows."""
+def profile(model: TableModel, found: ScoredFile) -> dict[str, Any]:
+    """Missing values, columns without information and possible leaks, in a sample of the rows."""
     rows, target = found.sample, None
     if found.labels is not None:
         known, positive = (part[rows.index.to_numpy()] for part in found.labels)
@@ -70,16 +74,18 @@ def profile(model: TableModel, found: Scan) -> dict[str, Any]:
     shown = worth_a_line.head(_MOST_COLUMNS)
     names = ("column", "kind", "missing", "values", "note")
     return {
-        "rows_looked_at": len(rows),
+        "rows": len(rows),
         "columns": len(columns),
         "columns_by_kind": {
             str(kind): int(count) for kind, count in columns["kind"].value_counts().items()
         },
-        "columns_with_holes": int((columns["missing"] > 0).sum()),
-        "columns_that_say_nothing": int(columns["note"].isin(["one value", "all missing"]).sum()),
+        "columns_with_missing": int((columns["missing"] > 0).sum()),
+        "columns_without_information": int(
+            columns["note"].isin(["one value", "all missing"]).sum()
+        ),
         "notable": [{name: plain(row[name]) for name in names} for row in shown.to_dict("records")],
         "more": len(worth_a_line) - len(shown),
-        "leaks_looked_for": target is not None,
+        "leaks_checked": target is not None,
         "leaks": [
             {"column": leak.column, "average_precision": float(leak.average_precision)}
             for leak in seen.leaks
@@ -87,8 +93,8 @@ def profile(model: TableModel, found: Scan) -> dict[str, Any]:
     }
 
 
-def drift(found: Scan) -> dict[str, Any] | None:
-    """What changed between the rows learned from and this file, the most changed columns first."""
+def drift(found: ScoredFile) -> dict[str, Any] | None:
+    """What changed between the training rows and this file, the most changed columns first."""
     if found.drift is None:
         return None
     table = found.drift.sort_values("drift", ascending=False, kind="stable")
@@ -104,23 +110,13 @@ def drift(found: Scan) -> dict[str, Any] | None:
 
 
 def card(model: TableModel, manifest: dict[str, Any]) -> dict[str, Any]:
-    """What the model is made from, and with."""
-    said = model.card()
-    threshold = said.threshold
+    """The model card, and what the model file says of its making."""
+    fields = model.card().as_dict()
+    del fields["labels"]  # a section of the page
     return {
-        "estimator": said.estimator,
-        "rows": int(said.rows),
-        "positives": int(said.positives),
-        "target": str(said.target),
-        "positive": str(said.positive),
-        "columns_used": len(said.used),
-        "used": list(map(str, said.used)),
-        "kept_out": list(map(str, said.kept_out)),
-        "roles": {role: str(name) for role, name in said.roles.items()},
-        "left_out": {str(name): str(why) for name, why in said.left_out.items()},
-        "threshold": plain(threshold),
+        **fields,
         "saved": manifest.get("saved"),
-        "versions": {str(k): str(v) for k, v in manifest.get("versions", {}).items()},
+        "versions": {str(name): str(v) for name, v in manifest.get("versions", {}).items()},
     }
 
 

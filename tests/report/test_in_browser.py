@@ -6,14 +6,14 @@ import shutil
 import pytest
 from report_models import (
     StandInReference,
-    evidence_of,
+    estimate_of,
     fitted,
     looked_up,
     payments,
     tells,
 )
 
-from rarefind.report._make import report_of
+from rarefind.report import make_report
 
 api = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser")
 
@@ -45,11 +45,10 @@ def report(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp(request.param)
     table = payments()
     model = fitted(request.param, table)
-    model.estimate_ = evidence_of(model, table)
+    model.estimate_ = estimate_of(model, table)
     model.drift_reference_ = StandInReference()
     payments(900, seed=1).to_csv(folder / "later.csv", index=False)
-    manifest = {"versions": {"rarefind": "0.1.0"}, "sha256": 64 * "a"}
-    page, figures = report_of(model, manifest, "a.rarefind", folder / "later.csv", top=6)
+    page, figures = make_report(model, folder / "later.csv", top=6)
     (folder / "page.html").write_text(page, encoding="utf-8")
     return folder / "page.html", json.loads(json.dumps(figures))
 

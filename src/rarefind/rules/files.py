@@ -1,28 +1,51 @@
-"""Files of rules: read with all mistakes told at once, checked against a table, written whole."""
+"""Files of rules: all mistakes are reported at once, also what does not fit a table."""
 
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rarefind._core.files import atomic_write
+import pandas as pd
 
-if TYPE_CHECKING:
-    import pandas as pd
+from rarefind.data.target import check_column
+from rarefind.rules._parse import RuleError
+from rarefind.rules._rule import Rule
+from rarefind.rules.rule_set import RuleSet, logical_lines
+from rarefind.rules.syntax import Column, Compare
 
-    from rarefind.rules import Rule, RuleSet
 
+def read_rules(path: str | Path, table: pd.DataFrame | None = None) -> RuleSet:
+    """Read a file of rules, and check that they fit a table.
 
-def read_rules(path: Path, table: pd.DataFrame | None = None) -> RuleSet:
-    """The rules of a file, which fit a table; all that is wrong is told at once."""
-    text = _text_of(path)  # first, so that a wrong name is told at once
-    from rarefind.rules import RuleError, RuleSet
+    Parameters
+    ----------
+    path : str or Path
+        Text as :meth:`RuleSet.from_text` reads it, or JSON if the name ends in ``.json``.
+    table : DataFrame, default=None
+        Table whose columns the rules must fit.
 
-    read = RuleSet.from_json if path.suffix.lower() == ".json" else RuleSet.from_text
+    Returns
+    -------
+    RuleSet
+        An error names all mistakes of the file, one a line.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from rarefind.rules import read_rules
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "desk.rules"
+    ...     _ = path.write_text("large: amount > 220")
+    ...     read_rules(path)
+    RuleSet({'large': 'amount > 220'})
+    """
+    path = Path(path)
+    text = _text_of(path)
+    read = RuleSet.from_json if _is_json(path) else RuleSet.from_text
     rules: list[Rule] = []
     mistakes: list[str] = []
     try:
@@ -33,9 +56,9 @@ def read_rules(path: Path, table: pd.DataFrame | None = None) -> RuleSet:
                 rules += read(alone)
             except RuleError as own:
                 mistakes.append(str(own))
-        mistakes = [*mistakes, *_twice(rules)] or [str(error)]
+        mistakes = [*mistakes, *_duplicate_names(rules)] or [str(error)]
     if not rules and not mistakes:
-        raise ValueError(f"{path} holds no rules: write one a line, as name: rule.")
+        raise ValueError(f"{path} has no rules: write one a line, as name: rule.")
     if table is not None:
         mistakes += _misfits(rules, table)
     mistakes = list(dict.fromkeys(mistakes))
@@ -46,8 +69,11 @@ def read_rules(path: Path, table: pd.DataFrame | None = None) -> RuleSet:
     return RuleSet(rules)
 
 
-def _twice(rules: list[Rule]) -> list[str]:
-    """Names that two rules have; each is told once."""
+def _is_json(path: Path) -> bool:
+    return path.suffix.lower() == ".json"
+
+
+def _duplicate_names(rules: list[Rule]) -> list[str]:
     names = Counter(rule.name for rule in rules)
     return [f"Two rules are called {name!r}." for name, count in names.items() if count > 1]
 
@@ -60,7 +86,7 @@ def _text_of(path: Path) -> str:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
-        raise ValueError(f"{path} is no text in UTF-8: save it as such.") from None
+        raise ValueError(f"{path} is not text in UTF-8: save it as UTF-8.") from None
     if not text.strip():
         raise ValueError(f"{path} is empty: write one rule a line, as name: rule.")
     return text
@@ -68,9 +94,7 @@ def _text_of(path: Path) -> str:
 
 def _one_by_one(text: str, path: Path) -> list[str]:
     """The file once for each rule, with all constants and no other rule."""
-    from rarefind.rules.rule_set import logical_lines
-
-    if path.suffix.lower() == ".json":
+    if _is_json(path):
         try:
             whole = json.loads(text)
             return [json.dumps({**whole, "rules": [rule]}) for rule in whole["rules"]]
@@ -102,16 +126,13 @@ def _misfits(rules: Iterable[Rule], table: pd.DataFrame) -> list[str]:
 
 
 def _check_rule_fits(rule: Rule, table: pd.DataFrame) -> None:
-    from rarefind.data.target import check_column
-    from rarefind.rules.syntax import Column, Compare
-
     kinds = {}
     for name, used in rule.columns.items():
         check_column(table, name)
         kinds[name] = _kinds(table[name])
         if used is not None and used not in kinds[name]:
-            held = kinds[name][0]
-            raise ValueError(f"The column {name!r} holds a {held}, and a {used} is needed.")
+            own = kinds[name][0]
+            raise ValueError(f"The column {name!r} is a {own}, and a {used} is needed.")
     for node in rule._tree.walk():
         if not isinstance(node, Compare):
             continue
@@ -120,15 +141,13 @@ def _check_rule_fits(rule: Rule, table: pd.DataFrame) -> None:
             one, other = kinds[left.name], kinds[right.name]
             if not set(one) & set(other):
                 raise ValueError(
-                    f"The column {left.name!r} holds a {one[0]} and {right.name!r} a {other[0]}, "
-                    "which cannot be compared."
+                    f"The column {left.name!r} is a {one[0]} and {right.name!r} a {other[0]}: they "
+                    "cannot be compared."
                 )
 
 
 def _kinds(column: pd.Series[Any]) -> tuple[str, ...]:
-    """What a column can be used as, its own kind first; a date is none of the kinds of rules."""
-    import pandas as pd
-
+    """What a column can be used as, its own kind first; a date is not one of the kinds of rules."""
     types = pd.api.types
     if column.isna().all():
         return ("number", "text", "truth")
@@ -144,47 +163,3 @@ def _kinds(column: pd.Series[Any]) -> tuple[str, ...]:
         zone = getattr(column.dtype, "tz", None)
         return ("date",) if zone is None else (f"date in {zone}",)
     return ("text",)
-
-
-def limit_of(text: str) -> tuple[str, float]:
-    name, _, bound = text.partition("=")
-    try:
-        value = float(bound)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise ValueError(f"{text!r} is no limit: write one as min_precision=0.05.")
-    return name.strip(), value
-
-
-def check_output(path: Path | None) -> None:
-    """Refuse a file that could not be written, before any work is done."""
-    if path is None:
-        return
-    if path.is_dir():
-        raise ValueError(f"{path} is a folder: name a file inside it.")
-    if not path.parent.is_dir():
-        raise ValueError(f"There is no folder {path.parent} to write {path.name} to.")
-
-
-def write_text(text: str, path: Path) -> None:
-    with atomic_write(path) as part:
-        part.write_text(text, encoding="utf-8")
-
-
-def as_sql(rules: RuleSet, dialect: str, table: str | None) -> str:
-    from rarefind.rules.sql_words import check_dialect, sql_name
-
-    check_dialect(dialect)
-    conditions = [(rule.name, rule.to_sql(dialect)) for rule in rules]
-    if table is None:
-        # A name of two lines would end the remark.
-        return "".join(f"-- {' '.join(name.split())}\n{sql}\n" for name, sql in conditions)
-    if not all(table.split(".")):
-        raise ValueError(f"{table!r} is no table: write its name, or schema.table.")
-    columns = ",\n".join(
-        f"  CASE WHEN {sql} THEN 1 ELSE 0 END AS {sql_name(name, dialect)}"
-        for name, sql in conditions
-    )
-    source = ".".join(sql_name(part, dialect) for part in table.split("."))
-    return f"SELECT\n{columns}\nFROM {source};\n"

@@ -1,21 +1,22 @@
-"""The part of a model that a person can read: a picture, rules, or the columns that count."""
+"""What a person can read of a model: a tree, rules, or the columns that count."""
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from rarefind.conditions import ConditionClassifier
 from rarefind.rules.reasons import short
-from rarefind.tables.rules import table_rules
 
 if TYPE_CHECKING:
     from rarefind.rules import Reason
     from rarefind.tables import TableModel
 
 _MOST_COLUMNS, _MOST_CONDITIONS, _MOST_MODELS, _MOST_LEVELS = 12, 20, 12, 12
-# A picture of more boxes is no picture to read.
+# A picture with more boxes cannot be read.
 _MOST_BOXES = 200
 
 _HEADS = {
@@ -52,15 +53,15 @@ _HOW = {
 }
 
 
-def readable(model: TableModel, reasons: list[Reason]) -> tuple[dict[str, Any], str | None]:
-    """What can be read of a model, and its picture as an SVG element where it has one."""
+def summarize(model: TableModel, reasons: list[Reason]) -> tuple[dict[str, Any], str | None]:
+    """What can be read of a model, and its tree as an SVG element if it has one."""
     estimator = model.estimator_
     name, best = _best_of(estimator)
     found: dict[str, Any] = {
         "estimator": type(estimator).__name__,
         "how": _HOW.get(type(estimator).__name__, ""),
         "leaderboard": _leaderboard(estimator),
-        "beats_chance": bool(getattr(estimator, "beats_chance_", True)),
+        "better_than_random": bool(getattr(estimator, "beats_chance_", True)),
         "best": None if best is estimator else str(name),
         "best_how": "" if best is estimator else _how(str(name), best),
         "tree": None,
@@ -69,20 +70,20 @@ def readable(model: TableModel, reasons: list[Reason]) -> tuple[dict[str, Any], 
         "reasons": None,
     }
     svg = None
-    # Of columns that the member of a choice made for itself there are no words.
+    # A member of AutoClassifier may have made columns for itself, which have no names in the table.
     if best.n_features_in_ == len(model.encoder_.original_columns_):
         if hasattr(best, "tree_") and hasattr(best, "to_svg"):
             svg, found["tree"] = _tree(model, best)
-        if hasattr(best, "conditions_") and hasattr(best, "condition_branches"):
+        if isinstance(best, ConditionClassifier):
             found["conditions"] = _conditions(model, best)
         found["importances"] = _importances(model, best)
     if svg is None and found["conditions"] is None and found["importances"] is None:
-        found["reasons"] = _in_reasons(reasons)
+        found["reasons"] = _columns_in_reasons(reasons)
     return found, svg
 
 
 def _best_of(estimator: Any) -> tuple[str, Any]:
-    """The best member of a choice among models; any other model is its own."""
+    """The best member of an AutoClassifier; any other model is its own best."""
     members = getattr(estimator, "members_", None)
     if not isinstance(members, dict) or not members:
         return type(estimator).__name__, estimator
@@ -91,7 +92,7 @@ def _best_of(estimator: Any) -> tuple[str, Any]:
 
 
 def _how(name: str, estimator: Any) -> str:
-    """How a candidate ranks; plain boosting may be of a class that can do more."""
+    """How a candidate ranks: plain XGBoost may be run by a class that can do more."""
     if name.startswith("xgboost"):
         return "Many small trees added up: gradient boosting by XGBoost."
     return _HOW.get(type(estimator).__name__, "")
@@ -111,20 +112,20 @@ def _leaderboard(estimator: Any) -> dict[str, Any] | None:
 
 
 def _tree(model: TableModel, estimator: Any) -> tuple[str | None, dict[str, Any]]:
-    said: dict[str, Any] = {
+    found: dict[str, Any] = {
         "conditions": int(estimator.n_conditions_),
         "leaves": int(estimator.n_leaves_),
         "levels": [],
         "days": [],
     }
     if estimator.n_conditions_ + estimator.n_leaves_ > _MOST_BOXES:
-        return None, said
+        return None, found
     encoder = model.encoder_
     for output in sorted(set(np.asarray(estimator.tree_.conditions.feature).tolist())):
         plan = encoder.level_codes(output)
         if plan is not None:
             levels = [f"{i} = {level}" for i, level in enumerate(plan.levels[:_MOST_LEVELS])]
-            said["levels"].append(
+            found["levels"].append(
                 {
                     "column": plan.column,
                     "levels": levels,
@@ -133,13 +134,14 @@ def _tree(model: TableModel, estimator: Any) -> tuple[str | None, dict[str, Any]
             )
         elif str(encoder.get_feature_names_out()[output]).endswith(": days"):
             column, day = encoder.describe(output, 0.0)
-            said["days"].append({"column": column, "origin": day})
-    return estimator.to_svg(), said
+            found["days"].append({"column": column, "origin": day})
+    return estimator.to_svg(), found
 
 
 def _conditions(model: TableModel, estimator: Any) -> dict[str, Any]:
-    rules = table_rules(model.encoder_, *estimator.condition_branches())
-    table = pd.DataFrame(estimator.conditions_).assign(rule=[rule.text for rule in rules])
+    own = copy(model)
+    own.estimator_ = estimator  # a member of AutoClassifier reads the same columns
+    table = own.conditions()
     order = table["weight"].abs().sort_values(ascending=False, kind="stable").index
     names = ("weight", "precision", "precision_low", "precision_high", "recall", "lift")
     rows = [
@@ -150,7 +152,7 @@ def _conditions(model: TableModel, estimator: Any) -> dict[str, Any]:
 
 
 def _importances(model: TableModel, estimator: Any) -> list[dict[str, Any]] | None:
-    """Share of each column of the table in what the model gained by its splits."""
+    """Share of each column of the table in the gain of the model's splits."""
     shares = getattr(estimator, "feature_importances_", None)
     if shares is None:
         return None
@@ -158,8 +160,8 @@ def _importances(model: TableModel, estimator: Any) -> list[dict[str, Any]] | No
     return _largest(by_column)
 
 
-def _in_reasons(reasons: list[Reason]) -> dict[str, Any]:
-    """Share of each column in the reasons of some rows: what is known of a model without parts."""
+def _columns_in_reasons(reasons: list[Reason]) -> dict[str, Any]:
+    """Share of each column in the reasons of some rows, for a model without weights."""
     carried: dict[str, float] = {}
     for reason in reasons:
         for condition in reason.because:
@@ -183,7 +185,7 @@ def _largest(shares: pd.Series[float]) -> list[dict[str, Any]]:
 
 
 def plain(value: Any) -> Any:
-    """A value for JSON: numbers as they are, what is no number or not finite as nothing."""
+    """A value for JSON: None for numbers that are not finite, other types as text."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):

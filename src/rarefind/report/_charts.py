@@ -1,4 +1,4 @@
-"""The pictures of the page, each with what it shows in words."""
+"""The charts of the page, each with a text for readers who cannot see it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _OURS = MODEL_COLOURS[0]
 # Inches; small, so that letters can be read on a narrow screen.
-_SIZE = (5.8, 4.1)
+_SIZE = (5.2, 3.8)
 
 
 def budget_curve(
@@ -30,8 +30,8 @@ def budget_curve(
     others = " and ".join(scores)
     return {
         "src": picture(figure),
-        "alt": f"Share of all positives found by number of checks, {what}: {others}, and checks "
-        f"in random order; the budget of {checks:,} checks is marked.",
+        "alt": f"Share of all positives found by number of checks, {what}: {others}, and random "
+        f"checks; the budget of {checks:,} checks is marked.",
     }
 
 
@@ -45,9 +45,9 @@ def precision_over_time(found: dict[str, Any], what: str) -> dict[str, str]:
         value, low, high = shares.T
         spread = np.clip([value - low, high - value], 0, None)
         ax.errorbar(places, value, yerr=spread, fmt="o", color=_OURS, capsize=3, markersize=6)
-        hits, checks = (sum(p[name] for p in periods) for name in ("hits", "verdicts"))
+        hits, checks = (sum(p[name] for p in periods) for name in ("hits", "labelled"))
         ax.axhline(hits / checks, color=QUIET, linestyle=":", linewidth=1.2)
-        ax.set_title(f"dotted: all together, {100 * hits / checks:.0f} %", fontsize=SMALL)
+        ax.set_title(f"dotted: all periods together, {100 * hits / checks:.0f} %", fontsize=SMALL)
     _by_period(ax, [p["start"] for p in periods], found["per"])
     ax.set_ylim(-0.02, 1.02)
     in_percent(ax.yaxis)
@@ -74,32 +74,33 @@ def score_over_time(found: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def reliability(found: dict[str, Any], what: str) -> dict[str, str]:
-    """Chances that were said beside what rows with such a chance were."""
+def calibration_curve(found: dict[str, Any], what: str) -> dict[str, str]:
+    """Share of positives beside the mean probability of the rows in each bin."""
     figure, ax = axes(*_SIZE)
-    said = np.array([b["said"] for b in found["bins"]])
-    was = np.array([[b["was"][k] for k in ("value", "low", "high")] for b in found["bins"]])
-    floor = 10 ** np.floor(np.log10(max(1e-5, min(said.min(), was[:, 1:].min(initial=1.0)))))
+    bins = found["bins"]
+    mean = np.array([one["mean_probability"] for one in bins])
+    keys = ("value", "low", "high")
+    share = np.array([[one["share_positive"][key] for key in keys] for one in bins])
+    floor = 10 ** np.floor(np.log10(max(1e-5, min(mean.min(), share[:, 1:].min(initial=1.0)))))
     floor = max(float(floor), 1e-5)
-    ax.plot([floor, 1], [floor, 1], color=QUIET, linestyle=":", label="as said")
-    value, low, high = np.maximum(was.T, floor)
+    ax.plot([floor, 1], [floor, 1], color=QUIET, linestyle=":", label="perfect")
+    value, low, high = np.maximum(share.T, floor)
     spread = np.clip([value - low, high - value], 0, None)
-    ax.errorbar(
-        np.maximum(said, floor), value, yerr=spread, fmt="o", color=_OURS, capsize=3, label="was"
-    )
+    at = np.maximum(mean, floor)
+    ax.errorbar(at, value, yerr=spread, fmt="o", color=_OURS, capsize=3, label="this model")
     for scale, axis in ((ax.set_xscale, ax.xaxis), (ax.set_yscale, ax.yaxis)):
         scale("log")
         in_percent(axis)
     ax.set_xlim(floor, 1.3)
     ax.set_ylim(floor, 1.3)
     tidy(ax)
-    ax.set_xlabel("Chance that the model said")
-    ax.set_ylabel("Share that was positive")
+    ax.set_xlabel("Probability by the model")
+    ax.set_ylabel("Share of positives")
     ax.legend(frameon=False, loc="upper left")
     return {
         "src": picture(figure),
-        "alt": "Share of rows that were positive beside the chance that the model said, on "
-        f"logarithmic scales with 95 % intervals, {what}.",
+        "alt": "Share of positives beside the probability by the model, on logarithmic scales with "
+        f"95 % intervals, {what}.",
     }
 
 
