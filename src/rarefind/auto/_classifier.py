@@ -22,7 +22,7 @@ from rarefind._core.deadline import seconds_of
 from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import report_progress, with_callbacks
 from rarefind._core.types import ArrayLike, Floats, Label, Table
-from rarefind.auto._candidates import CANDIDATE_NAMES, candidate_estimators
+from rarefind.auto._candidates import CANDIDATE_NAMES, candidate_estimators, makes_do, stops_quickly
 from rarefind.auto._choice import Choice, Settled, choose, score_kind, settle
 from rarefind.auto._clock import Clock
 from rarefind.auto._member import Columns, Member, merged
@@ -259,7 +259,7 @@ class AutoClassifier(RareClassifier):
             given = {name: given[name] for name in _known_names(self.candidates)}
         if not given:
             raise ValueError("candidates holds no candidate: give at least one, or None for all.")
-        return [Contender(name, e, e.stops_quickly, e.fits_in_time) for name, e in given.items()]
+        return [Contender(name, e, stops_quickly(e), makes_do(e)) for name, e in given.items()]
 
     def _keep(self, search: Search, choice: Choice, settled: Settled) -> None:
         """Keep the members, and what the search found out."""
