@@ -10,9 +10,9 @@ else
 endif
 PY := $(BIN)/python
 
-.PHONY: demo test coverage check bench bench-all docs test-lowest clean
+.PHONY: demo test coverage check study bench bench-all docs test-lowest clean
 
-demo: $(VENV)/.run
+demo: $(VENV)/.demo
 	$(PY) -m rarefind demo
 
 test: $(VENV)/.dev
@@ -28,6 +28,10 @@ check: $(VENV)/.dev
 	$(PY) -m ruff check $(if $(CI),,--fix)
 	$(PY) -m mypy
 	$(BIN)/lint-imports
+
+# A published experiment, run again: make study NAME=gamma-knn ARGS="--quick"; without NAME they are listed.
+study: $(VENV)/.bench
+	$(PY) -m studies $(if $(NAME),run $(NAME) $(ARGS),list)
 
 # rarefind beside its peers, written to docs/scoreboard.md; DATA is a folder of more sets.
 bench: $(VENV)/.bench
@@ -47,7 +51,9 @@ bench-all: bench
 	$(PY) benchmarks/conditions.py
 	$(PY) benchmarks/auto.py
 	$(PY) benchmarks/rules.py
-	$(PY) benchmarks/flows.py
+	$(PY) benchmarks/streams.py
+	$(PY) benchmarks/streams_speed.py
+	$(PY) benchmarks/streams_row.py
 	$(PY) benchmarks/reasons.py
 	$(PY) benchmarks/rank.py
 	$(PY) benchmarks/search.py
@@ -65,12 +71,12 @@ clean:
 	$(PYTHON) -c "import shutil; [shutil.rmtree(d, True) for d in ('$(VENV)', '.venv-lowest', 'docs/_build')]"
 
 # The stamps say what is installed; a change of pyproject.toml installs again.
-$(VENV)/.run: pyproject.toml
-	$(call install,.)
+$(VENV)/.demo: pyproject.toml
+	$(call install,.[demo])
 $(VENV)/.dev: pyproject.toml
 	$(call install,.[dev])
 $(VENV)/.bench: pyproject.toml
-	$(call install,.[bench])
+	$(call install,.[all,bench])
 $(VENV)/.docs: pyproject.toml
 	$(call install,.[docs])
 

@@ -36,10 +36,10 @@ def limit(rows: int = 300_000, columns: int = 300) -> list[tuple[str, pd.DataFra
             model.fit(X[:rows], y[:rows])
         taken = time.perf_counter() - start
         ap = average_precision(y[held], model.priority(X[held]))
-        told = ", ".join(f"{name} to {n:,}" for name, n in model.fitted_on_.items())
+        fitted_on = ", ".join(f"{name} to {n:,}" for name, n in model.fitted_on_.items())
         board = model.leaderboard_
         found.append(
-            (seconds, f"{taken:.1f}", taken <= seconds, told, len(board), f"{100 * ap:.1f}")
+            (seconds, f"{taken:.1f}", taken <= seconds, fitted_on, len(board), f"{100 * ap:.1f}")
         )
         print(*found[-1], flush=True)
         print(board.to_string(), flush=True)

@@ -490,7 +490,7 @@ PARTS = {"bins": bins, "transactions": transactions, "sets": sets, "bends": bend
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", help="folder with the published sets")
-    parser.add_argument("--quick", action="store_true", help="a few KEEL sets, for a first look")
+    parser.add_argument("--quick", action="store_true", help="a few KEEL sets, for a first try")
     parser.add_argument("--only", choices=PARTS)
     given = parser.parse_args()
     data = given.data if given.data and Path(given.data).exists() and not given.quick else None

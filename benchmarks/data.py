@@ -135,7 +135,7 @@ def main() -> None:
                 f"delayed risk. Medians of {REPEATS} runs each, both on one thread; time of the "
                 "processor beside that of the clock, since the machine was shared. rarefind's time "
                 "includes seven columns that pandas' does not (time since the last, ratio to the own "
-                "mean, the moment). The largest difference is over all values of the common columns.",
+                "mean, the time of day and week). The largest difference is over all values of the common columns.",
                 comparison(payments),
             ),
             ("Peak memory so far of a process of its own: simulator, then features.", peak),

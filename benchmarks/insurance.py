@@ -1,4 +1,4 @@
-"""A look at the made-up table of an insurer, in some seconds.
+"""What the made-up table of an insurer has in it, in some seconds.
 
 python benchmarks/insurance.py
 """
@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from studies.insurance import CHOICE_SEEDS, NUMBERS, STUDY_SEEDS, TEXTS, drawn, insurance
+from studies.insurance import CHOICE_SEEDS, NUMBERS, STUDY_SEEDS, TEXTS, draw_with_kinds, insurance
 
 
 def main() -> None:
     for seed in (*STUDY_SEEDS, *CHOICE_SEEDS):
-        X, y, kinds = drawn(300_000, seed)
+        X, y, kinds = draw_with_kinds(300_000, seed)
         again = insurance(300_000, seed)
         assert again[0].equals(X)
         assert (again[1] == y).all()

@@ -3,7 +3,7 @@
 python benchmarks/me2.py
 python benchmarks/me2.py --quick
 
-CVXPY solves the same problem for the first table. It is no dependency of rarefind: `pip install
+CVXPY solves the same problem for the first table. It is not a dependency of rarefind: `pip install
 cvxpy` into the environment of this run; without it the table is left out. F1 beside the published
 figures is in the study `me2`.
 """

@@ -279,7 +279,7 @@ def compare_neighbours(peer, sets):
     for name in sets:
         X, y = load_keel(name)
         X, y = X.to_numpy(), y.to_numpy()
-        said = {}
+        predicted = {}
         for train, test in StratifiedKFold(5, shuffle=True, random_state=0).split(X, y):
             scaler = StandardScaler().fit(X[train])
             inside, outside = scaler.transform(X[train]), scaler.transform(X[test])
@@ -289,15 +289,15 @@ def compare_neighbours(peer, sets):
             for learner in theirs:
                 maps[f"metric-learn {learner}"] = peer.fit(learner, inside, y[train])[0]
             for learner, found in maps.items():
-                said.setdefault(learner, np.zeros(len(y)))
+                predicted.setdefault(learner, np.zeros(len(y)))
                 if found is None or not np.isfinite(found).all():
-                    said[learner][:] = np.nan
+                    predicted[learner][:] = np.nan
                     continue
                 knn = KNeighborsClassifier(3).fit(inside @ found.T, y[train])
-                said[learner][test] = knn.predict(outside @ found.T)
+                predicted[learner][test] = knn.predict(outside @ found.T)
         rows.append(
             {"set": name}
-            | {k: np.nan if np.isnan(v).any() else f_beta(y, v) for k, v in said.items()}
+            | {k: np.nan if np.isnan(v).any() else f_beta(y, v) for k, v in predicted.items()}
         )
         print(rows[-1], flush=True)
     table = pd.DataFrame(rows).set_index("set")

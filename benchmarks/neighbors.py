@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from _report import write
+from numba import njit
 from sklearn.datasets import make_classification
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
 
-from rarefind._core.kernels import kernel
 from rarefind.data import load_keel, load_published
 from rarefind.distances import MLFP
 from rarefind.distances._few_positives import TripletProblem
@@ -35,7 +35,7 @@ SETS = ["abalone17", "pageblocks", "abalone8"]
 QUICK = ["ecoli3", "glass1", "yeast6"]
 
 
-@kernel
+@njit(nogil=True)
 def naive_loss(X, Z, plain_neg, plain_pos, matrix, c, alpha):
     """(3.1) without its last term, and its gradient for a diagonal M: a loop over all triplets."""
     n, p, d = len(Z), len(X), X.shape[1]

@@ -339,7 +339,7 @@ def arguments(doc: str, parts: Any, **choices: tuple[str, ...]) -> tuple[argpars
     parser.add_argument("--seeds", type=int, default=3, help="how many tables, at most 5")
     for name, values in choices.items():
         parser.add_argument(f"--{name}", choices=values, default=values[0])
-    parser.add_argument("--quick", action="store_true", help="small sizes, for a first look")
+    parser.add_argument("--quick", action="store_true", help="small sizes, for a first try")
     parser.add_argument("--only", choices=parts)
     given = parser.parse_args()
     asked = [

@@ -28,7 +28,7 @@ from _report import write
 import rarefind
 from rarefind import TableModel
 from rarefind.boosting import SGBAPClassifier
-from rarefind.tables._rank_file import rank_file
+from rarefind.tables import rank_file
 from rarefind.trees import MetaAPClassifier
 
 NUMBERS, TEXTS = 270, 30
@@ -51,7 +51,7 @@ ESTIMATORS = {
 
 
 def group(start: int, rows: int) -> pa.Table:
-    """Numbers of 32 and of 64 bits, some of them whole or of two digits, text, and holes in both."""
+    """Numbers of 32 and of 64 bits, some of them whole or of two digits, text, and missing values in both."""
     rng = np.random.default_rng((0, start))
     columns: dict[str, Any] = {"id": np.arange(start, start + rows)}
     signal = np.zeros(rows)
@@ -63,8 +63,8 @@ def group(start: int, rows: int) -> pa.Table:
             values = np.round(np.exp(values), 2)
         if j % 5 == 2:
             values = np.floor(np.abs(values) * 10)
-        holes = rng.random(rows, dtype=np.float32) < 0.2 if j % 4 == 3 else None
-        columns[f"x{j}"] = pa.array(values, mask=holes)
+        missing = rng.random(rows, dtype=np.float32) < 0.2 if j % 4 == 3 else None
+        columns[f"x{j}"] = pa.array(values, mask=missing)
     for j in range(TEXTS):
         levels = np.array([f"level {i}" for i in range(3 + 5 * j)], dtype=object)
         codes = rng.integers(0, levels.size, rows, dtype=np.int32)

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from _report import write
 from joblib import Parallel, delayed
+from rich.progress import track
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
 
@@ -20,7 +21,6 @@ import rarefind.boosting
 import rarefind.conditions
 import rarefind.neighbors
 import rarefind.trees
-from rarefind._core.progress import progress_bar
 from rarefind.base import RareClassifier
 from rarefind.conditions import RuleListClassifier
 from rarefind.data import load_keel
@@ -77,14 +77,8 @@ def measure(quick: bool) -> pd.DataFrame:
         splits = StratifiedShuffleSplit(1 if quick else SPLITS, test_size=0.3, random_state=0)
         for split, (train, test) in enumerate(splits.split(X, y)):
             tasks += [(cls, name, split, train, test) for cls in estimators()]
-    rows = []
-    with progress_bar("fits", len(tasks)) as step:
-        for row in Parallel(n_jobs=-1, return_as="generator")(
-            delayed(one_fit)(*task) for task in tasks
-        ):
-            rows.append(row)
-            step(1)
-    return pd.DataFrame(rows)
+    fits = Parallel(n_jobs=-1, return_as="generator")(delayed(one_fit)(*task) for task in tasks)
+    return pd.DataFrame(track(fits, "fits", total=len(tasks)))
 
 
 def summary(found: pd.DataFrame) -> pd.DataFrame:

@@ -177,9 +177,9 @@ class Scoreboard(Study):
         for name in order:
             X, y = sets.load(name)
             if y.sum() >= FEWEST and y.mean() <= MOST_SHARE and y.size < 20_000:
-                looks = np.array([y.size, y.sum(), *np.sort(X[y].mean(axis=0))])
-                if not any(is_same(looks, known) for known in fit.values()):
-                    fit[name] = looks
+                traits = np.array([y.size, y.sum(), *np.sort(X[y].mean(axis=0))])
+                if not any(is_same(traits, known) for known in fit.values()):
+                    fit[name] = traits
         return list(fit)[: self._most]
 
     def run(self, part, sets, quick):
@@ -234,15 +234,15 @@ class Scoreboard(Study):
 
 def shown(found):
     """Tables of the public sets by measure, and of each world of payments by its title."""
-    told = pd.DataFrame(columns=["dataset", "method", "metric", "k", "value"])
+    published = pd.DataFrame(columns=["dataset", "method", "metric", "k", "value"])
     is_simulated = found["dataset"].isin(PAYMENTS)
     worlds = {
         f"Simulated {world}{', drawn again' if run else ''}, in time order: labels a week late": (
-            summary({m: beside(values, told, m) for m in MEASURES})
+            summary({m: beside(values, published, m) for m in MEASURES})
         )
         for (run, world), values in found[is_simulated].groupby(["run", "dataset"])
     }
-    return {m: beside(found[~is_simulated], told, m) for m in MEASURES}, worlds
+    return {m: beside(found[~is_simulated], published, m) for m in MEASURES}, worlds
 
 
 def is_same(one, other):
@@ -308,7 +308,7 @@ def payments(part, quick):
     table = simulate_transactions(customers, 2 * customers, 75, random_state=seed)
     X = transaction_features(table, delay="7D").select_dtypes("number")
     X = X.drop(columns=["fraud"], errors="ignore").to_numpy(float)
-    X = np.nan_to_num(X, nan=-1.0)  # several peers take no holes
+    X = np.nan_to_num(X, nan=-1.0)  # several peers take no missing values
     y = table["fraud"].to_numpy() == 1
     day = (table["time"] - table["time"].min()).dt.days.to_numpy()
     learn, test = np.flatnonzero(day < 50), np.flatnonzero(day >= 57)
@@ -416,15 +416,15 @@ def draw_ranks(ours, figure):
                 last = j
                 x = 0.1 + 0.15 * i
                 axes.plot([x, x], [k - 1 - i, k - 1 - j], color="tab:red", linewidth=3)
-        chance = friedmanchisquare(*(ours[m] for m in ours)).pvalue
-        axes.set_title(f"{n} sets, critical difference {width:.2f}, Friedman p = {chance:.1g}")
+        p = friedmanchisquare(*(ours[m] for m in ours)).pvalue
+        axes.set_title(f"{n} sets, critical difference {width:.2f}, Friedman p = {p:.1g}")
 
 
 INTRO = (
     "rarefind beside what people use today, measured in one way for all. Every public set "
     f"at hand with at least {FEWEST} positives, at most {100 * MOST_SHARE:.0f} % of them and fewer "
     "than 20,000 rows, each once whatever its names; splits 70/30. Peers are tuned: "
-    f"up to {TRIALS} configurations, drawn by chance from a grid, judged by average precision on the same "
+    f"up to {TRIALS} configurations, drawn at random from a grid, judged by average precision on the same "
     f"{FOLDS} folds of the training rows; AutoClassifier gets as many evaluations on the same folds. "
     "rarefind's other estimators are as they are, but for `SGBAP, tuned`. Not all are strangers to "
     "these sets: AutoClassifier's candidates and its rule to take several together were chosen among "
@@ -483,7 +483,7 @@ def main() -> None:
     folder = results if given.quick else HERE.parent / "docs"
     name = "scoreboard-quick" if given.quick else "scoreboard"
     command = "make bench" + (f" DATA={given.data}" if given.data else "")
-    page, _ = write_report(report, name, folder, command, found)
+    page = write_report(report, name, folder, command, found)
     print(page.read_text(encoding="utf-8"))
 
 

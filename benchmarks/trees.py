@@ -271,8 +271,8 @@ def wins(found: pd.DataFrame, ours: str, others: list[str]) -> pd.DataFrame:
 PROTOCOL = (
     "Protocol of section 4.5.1: 70/30 stratified splits, hyperparameters by 5-fold "
     f"cross-validation on the training part for average precision, {RUNS} runs (2 for sets beyond "
-    "20,000 rows) where the thesis has 20. Scores are leaf probabilities where nothing else is "
-    "said. "
+    "20,000 rows) where the thesis has 20. Scores are leaf probabilities unless stated "
+    "otherwise. "
 )
 
 
@@ -358,7 +358,7 @@ PARTS = {"trees": trees, "forests": forests, "budget": budget}
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", help="folder with the published sets")
-    parser.add_argument("--quick", action="store_true", help="a few KEEL sets, for a first look")
+    parser.add_argument("--quick", action="store_true", help="a few KEEL sets, for a first try")
     parser.add_argument("--only", choices=PARTS)
     given = parser.parse_args()
     data = given.data if given.data and Path(given.data).exists() and not given.quick else None

@@ -2,14 +2,14 @@
 How fast online boosters learn
 ==============================
 
-A flow is judged by progressive validation: each row is scored before it is learned. The curves show
-the share of rows that were wrong so far, for online non-linear boosting and for five linear methods
-on the same weak learners, nets with two hidden units. The thesis shows them in figure 4.5 for MNIST
+Streams have progressive validation: each row is scored before it is learned. The curves show the
+share of rows that were wrong so far, for online non-linear boosting and for five linear methods on
+the same weak learners, nets with two hidden units. The thesis shows them in figure 4.5 for MNIST
 and Abalone; here are the small digits that come with scikit-learn (0 to 4 against 5 to 9) and the
 page blocks of KEEL, in random order, once.
 
 As there, non-linear boosting leads on both. All methods have their default settings here, twenty
-nets each; ``benchmarks/flows.py`` compares them on more sets, with settings chosen for each.
+nets each; ``benchmarks/streams.py`` compares them on more sets, with settings chosen for each.
 """
 
 import matplotlib.pyplot as plt
@@ -22,7 +22,7 @@ from rarefind.streams import ONLBClassifier, OnlineBoostingClassifier
 
 digits, number = load_digits(return_X_y=True)
 blocks, kind = load_keel("page-blocks0")
-flows = {
+streams = {
     "digits": (digits, number >= 5),
     "page blocks": (blocks.to_numpy(float), np.asarray(kind) == 1),
 }
@@ -36,10 +36,10 @@ models = {
 }
 
 # %%
-# ``learn`` tells the score of each row before it was learned. A score of 0 or more says positive.
+# ``learn`` returns scores of rows before they were learned. A score of 0 or more means positive.
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4.2))
-for ax, (name, (X, y)) in zip(axes, flows.items(), strict=True):
+for ax, (name, (X, y)) in zip(axes, streams.items(), strict=True):
     order = np.random.default_rng(0).permutation(len(y))
     X, y = X[order], y[order]
     for method, model in models.items():

@@ -1,33 +1,39 @@
-"""``rarefind study``: the published experiments, run again."""
+"""``python -m studies``: list, run and show the published experiments."""
 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.markdown import Markdown
 
-from rarefind.cli import _options as options
+from studies import Results, get_study, run_study
+from studies.catalogue import STUDIES
+from studies.report import write_report
 
 app = typer.Typer(
+    name="studies",
     help="Run the published experiments, with the published figures beside ours.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    add_completion=False,
 )
 
-Name = Annotated[str, typer.Argument(help="One of `rarefind study list`.")]
+Name = Annotated[str, typer.Argument(help="One of `python -m studies list`.")]
 Folder = Annotated[
     Path, typer.Option("--output", "-o", help="Folder of results and reports.", file_okay=False)
 ]
-_FOLDER = Path("studies")
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+_FOLDER = Path("build/studies")
 
 
-@app.command("list", epilog="Example: rarefind study list")
-def list_studies(as_json: options.AsJson = False) -> None:
+@app.command("list")
+def list_studies(as_json: AsJson = False) -> None:
     """List the studies."""
-    from studies.catalogue import STUDIES
-
     if as_json:
         typer.echo(json.dumps([about._asdict() for about in STUDIES.values()], indent=2))
         return
@@ -38,7 +44,7 @@ def list_studies(as_json: options.AsJson = False) -> None:
         typer.echo(f"{'':<{width}}{about.source}; {runs}")
 
 
-@app.command(epilog="Example: rarefind study run gamma-knn --quick")
+@app.command()
 def run(
     name: Name,
     data: Annotated[
@@ -49,63 +55,53 @@ def run(
         int | None, typer.Option(min=1, help="Repetitions; by default as published.")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A few small parts, in seconds.")] = False,
-    jobs: options.Jobs = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Cores to use; by default all.")] = None,
     output: Folder = _FOLDER,
-    as_json: options.AsJson = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    as_json: AsJson = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print nothing but mistakes.")
+    ] = False,
 ) -> None:
     """Run a study, or what is left of it, and write its report."""
-    from rarefind.cli._steps import steps
-    from studies import get_study, run_study
-    from studies.report import write_report
-
     study = get_study(name)
-    with steps(quiet=quiet or as_json, verbose=verbose) as say:
-        say(f"Running {name}")
-        # A few small parts are done before other processes have started.
-        cores = (1 if quick else -1) if jobs is None else jobs
-        found = run_study(study, output, data=data, runs=runs, quick=quick, n_jobs=cores)
-        say("Writing the report")
-        command = _command(name, data, runs, quick, output)
-        stem = f"{name}-quick" if quick else name
-        report = study.report(found, quick)
-        page, _ = write_report(report, stem, output, command, found)
+    # A few small parts are done before other processes have started.
+    cores = (1 if quick else -1) if jobs is None else jobs
+    verbose = int(sys.stderr.isatty() and not quiet)
+    found = run_study(
+        study, output, data=data, runs=runs, quick=quick, n_jobs=cores, verbose=verbose
+    )
+    report = study.report(found, quick)
+    stem = f"{name}-quick" if quick else name
+    page = write_report(report, stem, output, _command(name, data, runs, quick, output), found)
     if as_json:
         claims = [claim._asdict() for claim in report.claims]
-        told = {"study": name, "values": len(found), "report": str(page), "claims": claims}
-        typer.echo(json.dumps(told, indent=2, ensure_ascii=False))
+        summary = {"study": name, "values": len(found), "report": str(page), "claims": claims}
+        typer.echo(json.dumps(summary, indent=2, ensure_ascii=False))
     elif not quiet:
         for claim in report.claims:
             typer.echo(f"{claim.verdict}: {claim.statement}")
-        typer.echo(f"The report is in {page} and {page.with_suffix('.html')}.")
+        typer.echo(f"The report is in {page}.")
 
 
-@app.command(epilog="Example: rarefind study show gamma-knn")
+@app.command()
 def show(
     name: Name,
     quick: Annotated[bool, typer.Option("--quick", help="Show the quick run.")] = False,
     output: Folder = _FOLDER,
-    as_json: options.AsJson = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show the report of a study that was run."""
-    from studies import Results, get_study
-
     results = Results(get_study(name), output, quick)
     page = results.path.with_suffix(".md")
     wanted = results.path if as_json else page
     if not wanted.exists():
-        raise ValueError(f"There is no {wanted}: run the study first, `rarefind study run {name}`.")
+        raise ValueError(f"There is no {wanted}: run the study first, `make study NAME={name}`.")
     if as_json:
         typer.echo(results.table().to_json(orient="records"))
         return
-    from rich.markdown import Markdown
-
-    from rarefind.cli._tables import console_of
-
-    console_of().print(Markdown(page.read_text(encoding="utf-8")))
+    Console().print(Markdown(page.read_text(encoding="utf-8")))
     done = len(results.done())
-    typer.echo(f"{done:,} parts are done, all their values are in {results.path}.")
+    typer.echo(f"{done:,} parts are done; all their values are in {results.path}.")
 
 
 def _command(name: str, data: Path | None, runs: int | None, quick: bool, output: Path) -> str:
@@ -116,4 +112,17 @@ def _command(name: str, data: Path | None, runs: int | None, quick: bool, output
         *(("--quick",) if quick else ()),
         *(() if output == _FOLDER else ("-o", str(output))),
     ]
-    return " ".join(("rarefind study run", name, *given))
+    return f"make study NAME={name}" + (f' ARGS="{" ".join(given)}"' if given else "")
+
+
+def main() -> None:
+    """Run the command; a mistake ends with one line and exit code 2."""
+    try:
+        app()
+    except (OSError, ValueError) as error:
+        print(f"studies: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+
+
+if __name__ == "__main__":
+    main()

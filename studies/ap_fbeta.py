@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import pearsonr, spearmanr
 
-from rarefind._core.types import Bools, Floats
 from rarefind.metrics import average_precision, f_beta
 from rarefind.selection import best_threshold
+from studies.arrays import Bools, Floats
 from studies.catalogue import STUDIES
 from studies.published import published_value
 from studies.report import Claim, Report
@@ -37,7 +37,7 @@ _AP = "AP"
 _BEST = {1.0: "best F1", 0.5: "best F0.5", 2.0: "best F2"}
 _FIGURES = {1.0: "A.1", 0.5: "A.2", 2.0: "A.3"}
 _FIXED = "F1 at 0.5"
-# Simulations of nearly the same share of positives; few of them tell nothing.
+# Simulations of nearly the same share of positives; few of them say nothing.
 _BANDS = np.linspace(*_SHARES, 11)
 _FEWEST = 20
 
@@ -120,8 +120,8 @@ def _simulations(found: pd.DataFrame) -> pd.DataFrame:
     wide = found.pivot_table(
         index=["run", "k", "method", "params"], columns="measure", values="value"
     ).reset_index()
-    told = wide["params"].map(json.loads)
-    return wide.assign(share=[each["positives"] / each["rows"] for each in told])
+    given = wide["params"].map(json.loads)
+    return wide.assign(share=[each["positives"] / each["rows"] for each in given])
 
 
 def _pearson(wide: pd.DataFrame, measure: str) -> float:
@@ -175,12 +175,13 @@ def _by_kind_and_share(wide: pd.DataFrame) -> pd.DataFrame:
 
 
 def _as_correlated(wide: pd.DataFrame, beta: float) -> Claim:
-    own, told = _pearson(wide, _BEST[beta]), _published(_BEST[beta])
+    own, reported = _pearson(wide, _BEST[beta]), _published(_BEST[beta])
     return Claim(
         f"AP and the {_BEST[beta]} are closely correlated (figure {_FIGURES[beta]}): at least as "
         "published.",
-        bool(own >= told),
-        f"Pearson's correlation is {own:.3f} over {len(wide):,} simulations, published {told:.2f}.",
+        bool(own >= reported),
+        f"Pearson's correlation is {own:.3f} over {len(wide):,} simulations, published "
+        f"{reported:.2f}.",
     )
 
 
@@ -203,21 +204,21 @@ def _needs_the_best_threshold(wide: pd.DataFrame) -> Claim:
 
 
 def _in_every_kind(wide: pd.DataFrame) -> Claim:
-    table, told = _by_kind(wide).set_index("scores")[list(_BEST.values())], _published()
+    table, reported = _by_kind(wide).set_index("scores")[list(_BEST.values())], _published()
     return Claim(
-        f"Not in the thesis: it is as close, {told} or more, within each of the four kinds.",
-        bool((table >= told).all(axis=None)) if table.notna().all(axis=None) else None,
+        f"Not in the thesis: it is as close, {reported} or more, within each of the four kinds.",
+        bool((table >= reported).all(axis=None)) if table.notna().all(axis=None) else None,
         f"The smallest is {np.min(table.to_numpy()):.3f}.",
     )
 
 
 def _at_one_share(wide: pd.DataFrame) -> Claim:
-    table, told = _by_kind_and_share(wide).set_index("scores"), _published()
+    table, reported = _by_kind_and_share(wide).set_index("scores"), _published()
     lowest = {kind: float(table.loc[kind].to_numpy().min()) for kind in _KINDS}
     return Claim(
         "Who optimises AP also optimises the best Fβ of the model at hand. If so, it is as close "
-        f"still, {told} or more, at one kind of scores and nearly one share of positives.",
-        bool((table >= told).all(axis=None)) if table.notna().all(axis=None) else None,
+        f"still, {reported} or more, at one kind of scores and nearly one share of positives.",
+        bool((table >= reported).all(axis=None)) if table.notna().all(axis=None) else None,
         "The smallest over β: "
         + ", ".join(f"{lowest[kind]:.2f} for {kind}" for kind in _KINDS)
         + ".",
@@ -247,7 +248,7 @@ _INTRO = (
 _WHY = (
     "For β up to 1 the correlation is closer than published, for β = 2 it is looser, and it is "
     "not the same for every β; the appendix has one figure for all. How its rows and shares were "
-    "drawn is not said beyond their ranges, so we cannot tell where the difference comes from. F2 "
+    "drawn is not said beyond their ranges, so we do not know where the difference comes from. F2 "
     "has a floor that AP has not: alerting every row already gives F2 = 5π / (4π + 1) at a share "
     "π of positives, much where positives are many, however poor the ranking. Part of the "
     "correlation is between problems, not between models: it comes from the kinds of scores and "

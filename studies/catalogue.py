@@ -68,7 +68,7 @@ STUDIES = {
         ),
         About(
             "onlb",
-            "ONLB: a flow learned by nets that are joined in several latent spaces",
+            "ONLB: a stream learned by nets that are joined in several latent spaces",
             "Frery 2019, tables 4.5 and 4.6, figures 4.5 to 4.9",
             3,
         ),

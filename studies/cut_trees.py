@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from rarefind._core.types import Bools, Floats, Ints
+from studies.arrays import Bools, Floats, Ints
 
 #: How rows are ranked: by the share of positives in their leaf; by the distance to the nearest
-#: threshold on their way, below zero where positives are no majority.
+#: threshold on their way, below zero where positives are not the majority.
 LEAF, DISTANCE = "leaf", "distance"
 
 

@@ -16,7 +16,6 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import MinMaxScaler
 
-from rarefind._core.types import Bools, Floats
 from rarefind.distances import LMNN
 from rarefind.metrics import confusion, count_metric
 from rarefind.neighbors import (
@@ -27,6 +26,7 @@ from rarefind.neighbors import (
     KRNNClassifier,
     scale_map,
 )
+from studies.arrays import Bools, Floats
 from studies.catalogue import STUDIES
 from studies.published import published
 from studies.report import Claim, Report
@@ -59,12 +59,12 @@ _REAL, _SYNTHETIC = np.arange(1, 11) / 10, np.arange(1, 21) / 10
 # F1 of the test parts at many γ, to see what the best choice of all could have reached.
 _HINDSIGHT, _AT_GAMMA = "hindsight", "F1 at γ"
 _GAMMAS = np.geomspace(0.05, 3, 120)
-# How much a mean over the published number of splits owes to luck is told by more of them, so many
-# a run, with numbers that no run has.
-_LUCK, _OF_MORE = "more splits", "F1 of more splits"
+# More splits show the noise of a mean over the published number of them: so many a run, with
+# numbers that no run has.
+_MORE_SPLITS, _OF_MORE = "more splits", "F1 of more splits"
 _SPLITS, _MORE, _FIRST = 5, 4, 1000
 _SMOTE_NEIGHBOURS = 5
-_WHATS = ("k=1", "k=3", _HINDSIGHT, _LUCK)
+_WHATS = ("k=1", "k=3", _HINDSIGHT, _MORE_SPLITS)
 _Chosen = dict[str, Any]
 _Predict = Callable[[Labelled, Floats, str], tuple[Bools, _Chosen]]
 
@@ -88,7 +88,7 @@ class GammaKNN(Study):
 
     def run(self, part: Part, sets: Sets, quick: bool) -> list[Row]:
         data = sets.load(part.dataset)
-        if part.what == _LUCK:
+        if part.what == _MORE_SPLITS:
             return _on_more_splits(data, part.run)
         inside, outside = _split(data, part.run)
         if part.what == _IMBALANCE:
@@ -127,8 +127,8 @@ class GammaKNN(Study):
             plain, grid = (table.ours[name].mean() for name in ("k-NN", "γk-NN, grid"))
             best = _in_hindsight(found, k, table.shared)
             spread = standard_error(found, "γk-NN", "F1", k, table.shared)
-            told = float(table.published.reindex(table.shared)["γk-NN"].mean())
-            luck = _luck(found, k, table.shared, told)
+            reported = float(table.published.reindex(table.shared)["γk-NN"].mean())
+            noise = _noise(found, k, table.shared, reported)
             report.claims.append(
                 Claim(
                     f"With k = {k}, the mean F1 of γk-NN is at least that of table {where}.",
@@ -136,7 +136,7 @@ class GammaKNN(Study):
                     f"Ours is {line['ours']:.3f}, published {line['published']:.3f}, over the "
                     f"same {line['sets']:.0f} sets (standard error {spread:.3f}). On our splits "
                     f"the paper's grid has {grid:.3f}, plain k-NN {plain:.3f}, and the one γ of "
-                    f"each set that is best on these very test parts {best:.3f}.{luck}",
+                    f"each set that is best on these very test parts {best:.3f}.{noise}",
                 )
             )
         for (measure, k), table in tables.items():
@@ -306,7 +306,7 @@ def _on_more_splits(data: Labelled, run: int) -> list[Row]:
     return rows
 
 
-def _luck(found: pd.DataFrame, k: int, sets: list[str], told: float) -> str:
+def _noise(found: pd.DataFrame, k: int, sets: list[str], reported: float) -> str:
     """How a mean over five splits differs from one over many, in words, where that is known."""
     own = found[(found["method"] == "γk-NN") & (found["k"] == k) & found["dataset"].isin(sets)]
     few, more = (own[own["measure"] == measure] for measure in ("F1", _OF_MORE))
@@ -316,7 +316,7 @@ def _luck(found: pd.DataFrame, k: int, sets: list[str], told: float) -> str:
     if not spread > 0:
         return ""
     # Both the published mean and ours are drawn.
-    away = (told - mean) / np.hypot(spread, means.std() / np.sqrt(len(means)))
+    away = (reported - mean) / np.hypot(spread, means.std() / np.sqrt(len(means)))
     return (
         f" Over {len(means)} splits ours is {mean:.3f}, and a mean over {_SPLITS} of them, as the "
         f"published one is, differs from that by {spread:.3f} (one standard deviation): the "
@@ -364,7 +364,7 @@ def _is_best(ours: pd.DataFrame, measure: str, k: int) -> Claim:
         bool(means["γk-NN"] > means[best]),
         f"{means['γk-NN']:.3f}; the best of them is {best} with {means[best]:.3f} (γk-NN is ahead "
         f"on {against.ahead} sets and behind on {against.behind}, p = {against.p:.2g}).",
-    ).judged_if(against.is_sure, "It may be luck.")
+    ).judged_if(against.is_significant, "It may be by chance.")
 
 
 def _exact_beside_grid(ours: pd.DataFrame) -> Claim:
@@ -375,7 +375,7 @@ def _exact_beside_grid(ours: pd.DataFrame) -> Claim:
         bool(exact >= grid),
         f"{exact:.3f} and {grid:.3f}; ahead on {against.ahead} sets, behind on {against.behind}, "
         f"p = {against.p:.2g}.",
-    ).judged_if(against.is_sure, "It may be luck.")
+    ).judged_if(against.is_significant, "It may be by chance.")
 
 
 def _misses_least(found: pd.DataFrame) -> Claim:
@@ -455,7 +455,7 @@ _INTRO = (
     "exact over all γ; the paper's grid (0.1, 0.2, …, 1) stands beside it. Differences from the "
     "paper: LMNN stands at μ = 0.5 where the paper tunes it; SMOTE makes the classes equal and is "
     "the only oversampler, where the paper takes the best of five in ten amounts. Added: twenty "
-    "more splits with γk-NN alone, to see how much a mean over five owes to luck. The toy of "
+    "more splits with γk-NN alone, to see how noisy a mean over five is. The toy of "
     "figure 2.7 is left out. The tax administration's sets and solar-flare-m0 are not available."
 )
 _WHY = (
@@ -469,9 +469,9 @@ _WHY = (
     "hindsight: the one γ of each set that is best on the test parts themselves, which nobody can "
     "know. The published gain over plain k-NN with k = 1 is most of that. And five splits are "
     "few: means of five differ so much that, beside ours over twenty-five, the published one for "
-    "k = 1 may be luck. With k = 3 all seven methods are above the published values of 2019, "
-    "γk-NN by the least; we do not know why. By F1 the exact γ and the grid differ by no more "
-    "than luck: what held-out rows with a handful of positives tell beyond ten steps is little. "
+    "k = 1 may be within noise. With k = 3 all seven methods are above the published values of "
+    "2019, γk-NN by the least; we do not know why. By F1 the exact γ and the grid differ within "
+    "noise: held-out rows with a handful of positives show little beyond ten steps. "
     "By balanced accuracy and G-mean the exact one is ahead."
 )
 

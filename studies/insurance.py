@@ -116,7 +116,7 @@ LAPSES: dict[str, Callable[[Columns], np.ndarray]] = {
 
 def insurance(n: int = 300_000, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
     """Contracts and whether they lapse, 1 or 0."""
-    X, y, _ = drawn(n, seed)
+    X, y, _ = draw_with_kinds(n, seed)
     return X, y
 
 
@@ -140,7 +140,7 @@ def one_hot(X: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts, axis=1)
 
 
-def drawn(n: int, seed: int) -> tuple[pd.DataFrame, np.ndarray, dict[str, np.ndarray]]:
+def draw_with_kinds(n: int, seed: int) -> tuple[pd.DataFrame, np.ndarray, dict[str, np.ndarray]]:
     """The table, the labels, and which contracts lapse in which way."""
     rng = np.random.default_rng(seed)
     factors = dict(zip(FACTORS, rng.multivariate_normal(np.zeros(3), TOGETHER, n).T, strict=True))

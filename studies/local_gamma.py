@@ -14,8 +14,8 @@ from sklearn.cluster import KMeans
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import MinMaxScaler
 
-from rarefind._core.types import Bools, Floats, Ints
 from rarefind.neighbors import GammaKNNClassifier, LocalGammaKNNClassifier
+from studies.arrays import Bools, Floats, Ints
 from studies.catalogue import STUDIES
 from studies.gamma_knn import MEASURES, value_of
 from studies.published import published
@@ -38,7 +38,7 @@ _FOLDS = 10
 _GRID = np.arange(1, 11) / 10
 # "Around 90 %" of the sets.
 _HUGE_MAJORITY = 0.85
-# On fewer sets a mean over them tells nothing.
+# On fewer sets a mean over them says nothing.
 _FEWEST_SETS = 5
 _Chosen = dict[str, Any]
 _Predict = Callable[[Labelled, Floats, str], tuple[Bools, _Chosen]]
@@ -243,8 +243,8 @@ def _only(table: Beside, methods: list[str]) -> Beside:
 
 
 def _is_better(one: pd.Series[float], other: pd.Series[float]) -> bool | None:
-    """Whether one is better; not known where either way may be luck, or there are few sets."""
-    if len(one) < _FEWEST_SETS or not compare(one, other).is_sure:
+    """Whether one is better; None where the difference is within noise, or there are few sets."""
+    if len(one) < _FEWEST_SETS or not compare(one, other).is_significant:
         return None
     return bool(one.mean() > other.mean())
 
@@ -273,31 +273,31 @@ def _first_is_no_better(ours: pd.DataFrame, measure: str) -> Claim:
 
 
 def _to_the_letter(tables: dict[str, Beside]) -> Claim:
-    said, holds = [], []
+    lines, holds = [], []
     for measure, table in tables.items():
         both = table.ours[[_ON_GRID["V2"], _ON_GRID["γk-NN"]]].dropna()
         local, plain = both[_ON_GRID["V2"]], both[_ON_GRID["γk-NN"]]
         holds.append(_is_better(local, plain))
         p = compare(local, plain).p
-        said.append(f"{measure} {local.mean():.3f} and {plain.mean():.3f} (p = {p:.2g})")
+        lines.append(f"{measure} {local.mean():.3f} and {plain.mean():.3f} (p = {p:.2g})")
     return Claim(
         "V2 on the paper's grid, read to the letter, is better than γk-NN on the same grid.",
         False if False in holds else None if None in holds else True,
-        "; ".join(said) + ".",
+        "; ".join(lines) + ".",
     )
 
 
 def _seldom_worse(tables: dict[str, Beside]) -> Claim:
-    said, behind, number = [], 0, 0
+    lines, behind, number = [], 0, 0
     for measure, table in tables.items():
         both = table.ours[[_GLOBAL, _V2]].dropna()
         lost = compare(both[_V2], both[_GLOBAL]).behind
         behind, number = behind + lost, number + len(both)
-        said.append(f"{measure} {len(both) - lost} of {len(both)}")
+        lines.append(f"{measure} {len(both) - lost} of {len(both)}")
     return Claim(
         "On around 90 % of the sets V2 is as good as γk-NN or better (here: on at least 85 %).",
         bool(behind <= (1 - _HUGE_MAJORITY) * number) if number >= _FEWEST_SETS else None,
-        f"It is so for {', '.join(said)}.",
+        f"It is so for {', '.join(lines)}.",
     )
 
 
@@ -312,17 +312,17 @@ def _takes_longer(found: pd.DataFrame) -> Claim:
 
 def _exact_beside_grid(tables: dict[str, Beside]) -> Claim:
     exact, grid = f"local V2, {_REGIONS_ON_GRID} regions", _ON_GRID["V2"]
-    said, holds = [], []
+    lines, holds = [], []
     for measure, table in tables.items():
         both = table.ours.reindex(columns=[exact, grid]).dropna()
         known = len(both) >= _FEWEST_SETS
         holds.append(bool(both[exact].mean() >= both[grid].mean()) if known else None)
-        said.append(f"{measure} {both[exact].mean():.3f} and {both[grid].mean():.3f}")
+        lines.append(f"{measure} {both[exact].mean():.3f} and {both[grid].mean():.3f}")
     return Claim(
         f"With {_REGIONS_ON_GRID} regions, our V2, exact and tuned on all rows of a region, is no "
         "worse than V2 on the paper's grid.",
         None if None in holds else all(holds),
-        "; ".join(said) + ".",
+        "; ".join(lines) + ".",
     )
 
 
@@ -376,7 +376,7 @@ _INTRO = (
     "clustering leaves out. Solar-flare-m0 is not available."
 )
 _WHY = (
-    "What is better by less than luck can give (Wilcoxon's test over the sets, p of 0.05 or more) "
+    "A difference within noise (Wilcoxon's test over the sets, p of 0.05 or more) "
     "is not judged, in either direction: that is so for most comparisons of one γ with a γ for "
     "each region. A likely reason, which we have not tested: most of these sets have tens of "
     "positives, a handful in a region, too few to tell one γ from another. The thesis has V2 as "

@@ -21,9 +21,9 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC, LinearSVC, OneClassSVM
 from sklearn.tree import DecisionTreeClassifier
 
-from rarefind._core.types import Bools, Floats
 from rarefind.metrics import f_beta
 from rarefind.neighbors import GammaKNNClassifier, ME2Classifier
+from studies.arrays import Bools, Floats
 from studies.catalogue import STUDIES
 from studies.published import published, published_means
 from studies.report import Claim, Report
@@ -206,11 +206,11 @@ def _plain(name: str) -> str:
 
 def _table(found: pd.DataFrame) -> Beside:
     """All methods, also those that have not been run yet; each ME² beside the published one."""
-    told = published("003", "2")
-    told = told.assign(method=told["method"].map(_plain))
-    own = told[told["method"] == _OWN]
-    told = pd.concat([told, own.assign(method=_THRESHOLD), own.assign(method=_UNION)])
-    return beside(found, told, "F1").of(_ALL)
+    reported = published("003", "2")
+    reported = reported.assign(method=reported["method"].map(_plain))
+    own = reported[reported["method"] == _OWN]
+    reported = pd.concat([reported, own.assign(method=_THRESHOLD), own.assign(method=_UNION)])
+    return beside(found, reported, "F1").of(_ALL)
 
 
 def _groups() -> dict[str, tuple[str, ...]]:
@@ -280,7 +280,7 @@ def _one_class(ours: pd.DataFrame) -> Claim:
     alone = means[["LOCSVM", "KOCSVM"]]
     others = means.drop(["LOCSVM", "KOCSVM"])
     return Claim(
-        "One-class SVMs are worse than all others: positives are no outliers.",
+        "One-class SVMs are worse than all others: positives are not outliers.",
         bool(alone.max() < others.min()) if len(whole) >= len(_FIVE) else None,
         f"Mean F1 of the better one {alone.max():.3f}, of the worst of the others "
         f"{others.min():.3f}, over {len(whole)} sets.",
@@ -301,9 +301,9 @@ def _fast(found: pd.DataFrame) -> Claim:
 
 
 def _seconds(found: pd.DataFrame) -> pd.DataFrame:
-    told = published_means("003", "2")
-    told = told[told["metric"] == "seconds"]
-    theirs = pd.Series(told["value"].to_numpy(), told["method"].map(_plain))
+    reported = published_means("003", "2")
+    reported = reported[reported["metric"] == "seconds"]
+    theirs = pd.Series(reported["value"].to_numpy(), reported["method"].map(_plain))
     ours = found.groupby("method")["seconds"].mean().reindex(list(_ALL))
     lines = pd.DataFrame({"published": theirs.reindex(ours.index), "ours": ours})
     for name in ("published", "ours"):
@@ -388,13 +388,13 @@ _INTRO = (
     "trees by entropy with the smallest leaf tuned (2, 5, 10, 20), for DMwR the samplers of "
     "imbalanced-learn with the share of positives after them tuned; the SVMs are scikit-learn's, "
     "the two-class ones with classes weighed alike, C and γ tuned, the one-class ones on all rows "
-    "with ν (and γ) tuned and outliers taken for positives. The paper's grids for them are not "
-    "told. ME² is tuned over the largest radius B, which the paper does not tell, and λ; μ stands "
+    "with ν (and γ) tuned and outliers taken for positives. The paper does not give its grids for "
+    "them. ME² is tuned over the largest radius B, which the paper does not give, and λ; μ stands "
     "at 1/B, as the paper's values of it all give nearly the radius B. It stands three times: by "
     "the paper's rule, with parameters chosen for each positive; at the threshold that is exactly "
     "best on held-out rows; and so with every row scored by the ellipsoid that fits it best, not "
     "by that of its nearest positive. γk-NN (k = 3) is shown as well, outside the ranks. The "
-    "bank's data is not available. The paper's abalone set is not told either: we take the shells "
+    "bank's data is not available. Nor does the paper name its abalone set: we take the shells "
     "of up to six rings, the only cut by age with the paper's 10.7 % of positives, and the "
     "two-class methods reach about their published values on it."
 )

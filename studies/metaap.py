@@ -208,23 +208,23 @@ def _at_most(table: pd.DataFrame, positive: pd.Series[float], most: int) -> pd.D
 
 
 def _published() -> dict[str, float]:
-    """Mean average precision over the 28 sets, of 20 runs: no value of a single set is told."""
-    told = published_means("000", "4.4")
-    return dict(zip(told["method"].replace(_AS_PUBLISHED), told["value"], strict=True))
+    """Mean average precision over the 28 sets, of 20 runs; single sets are not published."""
+    means = published_means("000", "4.4")
+    return dict(zip(means["method"].replace(_AS_PUBLISHED), means["value"], strict=True))
 
 
 def _means(ours: pd.DataFrame) -> pd.DataFrame:
     """A line a method: the published mean over 28 sets, and ours over those that were run."""
     lines, published = [], _published()
     for method in ours.columns:
-        told, own = published.get(method, float("nan")), ours[method].dropna()
+        reported, own = published.get(method, float("nan")), ours[method].dropna()
         lines.append(
             {
                 "method": method,
-                "published, 28 sets": told,
+                "published, 28 sets": reported,
                 "ours": own.mean(),
                 "sets": len(own),
-                "difference": own.mean() - told if len(own) == len(SETS) else float("nan"),
+                "difference": own.mean() - reported if len(own) == len(SETS) else float("nan"),
             }
         )
     return pd.DataFrame(lines)
@@ -258,8 +258,8 @@ def _set_by_set(values: Beside, ours: pd.DataFrame, shown: tuple[str, ...]) -> p
 
 def _claims(found: pd.DataFrame, ours: pd.DataFrame, positive: pd.Series[float]) -> list[Claim]:
     claims = [_reaches(ours, META, _TARGET, "is at least 0.70, the aim of this library")]
-    told = _published()[META_THEN]
-    claims.append(_reaches(ours, META_THEN, told, "is at least the published one"))
+    reported = _published()[META_THEN]
+    claims.append(_reaches(ours, META_THEN, reported, "is at least the published one"))
     for method in (META_THEN, META):
         claims.append(_leads_the_trees(ours, positive, method))
         claims.append(_significant(ours, method))
@@ -285,17 +285,17 @@ _RIVALS = ("Gini", "Entropy", "TreeRank")
 
 def _leads_the_trees(ours: pd.DataFrame, positive: pd.Series[float], method: str) -> Claim:
     whole = ours[[*_RIVALS, method]].dropna()
-    holds, told = [], []
+    holds, lines = [], []
     for most in _MOST:
         means = means_of(_at_most(whole, positive, most))
         best = max(_RIVALS, key=lambda name: means[name])
         holds.append(means[method] > means[best])
-        told.append(f"{most} %: {means[method]:.3f}, {best} {means[best]:.3f}")
+        lines.append(f"{most} %: {means[method]:.3f}, {best} {means[best]:.3f}")
     return Claim(
         f"{method} has a higher mean AP than Gini, Entropy and TreeRank, whatever the share of "
         "positives (figure 4.4).",
         all(holds) if _is_whole(whole) else None,
-        f"With the best of the three: {'; '.join(told)}.",
+        f"With the best of the three: {'; '.join(lines)}.",
     )
 
 
@@ -314,7 +314,7 @@ def _significant(ours: pd.DataFrame, method: str) -> Claim:
     against = compare(ours[method], ours["TreeRank"])
     return Claim(
         f"{method} is ahead of TreeRank over the 28 sets with p < 0.05.",
-        bool(against.is_sure and against.ahead > against.behind)
+        bool(against.is_significant and against.ahead > against.behind)
         if _is_whole(ours[[method, "TreeRank"]].dropna())
         else None,
         f"Ahead on {against.ahead} sets, behind on {against.behind}, p = {against.p:.2g}.",
@@ -333,14 +333,14 @@ def _leads_small_budgets(found: pd.DataFrame, method: str) -> Claim:
     table = _budget_means(found, (*_RIVALS, method))
     small = table[table.index <= _SMALL]
     led = small[method] > small[list(_RIVALS)].max(axis=1)
-    told = [
+    lines = [
         f"{k} %: {row[method]:.3f}, {row[list(_RIVALS)].max():.3f}" for k, row in small.iterrows()
     ]
     return Claim(
         f"With k up to a quarter of the positives, {method} has a higher mean precision at k than "
         "the three others (figure 4.7, top).",
         bool(led.all()) if _has_whole(found, (*_RIVALS, method)) else None,
-        f"With the best of the three: {'; '.join(told)}.",
+        f"With the best of the three: {'; '.join(lines)}.",
     )
 
 
@@ -356,19 +356,19 @@ def _depth_means(
 
 
 def _leads_by_depth(found: pd.DataFrame, positive: pd.Series[float], method: str) -> Claim:
-    told, holds = [], []
+    lines, holds = [], []
     for most in (50, 30, 10):
         table = _depth_means(found, positive, _AT_DEPTH, most)
         deep = table[table.index > 3]
         led = deep[method] > deep[list(_RIVALS)].max(axis=1)
         holds.append(bool(led.all()) and len(deep) > 0)
-        told.append(f"at most {most} % positives: first at {int(led.sum())} of {len(deep)} depths")
+        lines.append(f"at most {most} % positives: first at {int(led.sum())} of {len(deep)} depths")
     runs = found.loc[found["measure"] == _AT_DEPTH, "dataset"]
     return Claim(
         f"With p above 3, {method} of p × p levels has a higher mean AP than TreeRank of as many "
         "and ordinary trees of p² (figure 4.6).",
         all(holds) if set(SETS) <= set(runs) else None,
-        f"{'; '.join(told)}.".capitalize(),
+        f"{'; '.join(lines)}.".capitalize(),
     )
 
 

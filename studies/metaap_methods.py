@@ -12,10 +12,10 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 from xgboost import XGBRanker
 
-from rarefind._core.types import Floats
 from rarefind.boosting import SGBAPClassifier
 from rarefind.metrics import average_precision
 from rarefind.trees import MetaAPClassifier, MetaAPForestClassifier, TreeRankClassifier
+from studies.arrays import Floats
 from studies.cut_trees import DISTANCE, LEAF, conditions_by_depth, scores_by_depth
 from studies.sets import Labelled
 

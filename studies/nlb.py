@@ -13,10 +13,10 @@ import pandas as pd
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.model_selection import StratifiedKFold
 
-from rarefind._core.types import Bools, Floats
 from rarefind.boosting import NLBClassifier
 from rarefind.metrics import average_precision
 from rarefind.selection import best_threshold
+from studies.arrays import Bools, Floats
 from studies.catalogue import STUDIES
 from studies.published import published, published_value
 from studies.report import Claim, Report
@@ -39,8 +39,8 @@ _FEW = 15
 _F1_OWN = "F1, own threshold"
 _MEASURES = ("AP", "F1", _F1_OWN)
 _QUICK = ("glass4", "ecoli-0-1-4-6_vs_5")
-#: Sets on which NLB is to be ahead of GB, and the runs from which on that can be told: a test part
-#: has as few as two positives.
+#: Sets on which NLB is to be ahead of GB, and the fewest runs to decide by: a test part has as few
+#: as two positives.
 _ENOUGH, _FEWEST_RUNS = 16, 5
 _TOY, _TOY_SECTION = "toy", "4.5.1"
 
@@ -127,10 +127,10 @@ class NLB(Study):
 
 
 def _table(found: pd.DataFrame, measure: str) -> Beside:
-    told = published("001", "4.2")
+    reported = published("001", "4.2")
     if measure == _F1_OWN:
-        told = told.replace({"metric": {"F1": _F1_OWN}})
-    return beside(found, told, measure)
+        reported = reported.replace({"metric": {"F1": _F1_OWN}})
+    return beside(found, reported, measure)
 
 
 def _measured(
@@ -278,10 +278,10 @@ def _on_toy(seed: int) -> list[Row]:
         start = time.perf_counter()
         score = _two_stumps(method, seed, data).priority(data.X)
         taken = time.perf_counter() - start
-        told = json.dumps(params)
+        given = json.dumps(params)
         rows += [
-            Row(method, "toy AP", average_precision(data.y, score), 0, told, taken),
-            Row(method, "toy F1", best_threshold(data.y, score).value, 0, told, taken),
+            Row(method, "toy AP", average_precision(data.y, score), 0, given, taken),
+            Row(method, "toy F1", best_threshold(data.y, score).value, 0, given, taken),
         ]
     return rows
 
@@ -293,13 +293,13 @@ def _sizes(found: pd.DataFrame) -> pd.DataFrame:
         line: dict[str, Any] = {"method": method}
         for measure in ("splits", "learners"):
             own = _values(found, method, measure)
-            line[f"{measure}, published"] = _told("4.3", method, measure, 2)
+            line[f"{measure}, published"] = _reported("4.3", method, measure, 2)
             line[f"{measure}, ours"] = _spread(own, 2)
         lines.append(line)
     return pd.DataFrame(lines)
 
 
-def _told(table: str, method: str, measure: str, digits: int) -> str:
+def _reported(table: str, method: str, measure: str, digits: int) -> str:
     value = published_value("001", table, method, measure)
     return "–" if np.isnan(value) else f"{value:.{digits}f}"
 
@@ -321,7 +321,7 @@ def _toy_table(found: pd.DataFrame) -> pd.DataFrame:
         line: dict[str, Any] = {"method": method}
         for measure in ("AP", "F1"):
             own = _values(found, method, f"toy {measure}")
-            line[f"{measure}, published"] = _told(_TOY_SECTION, method, measure, 3)
+            line[f"{measure}, published"] = _reported(_TOY_SECTION, method, measure, 3)
             line[f"{measure}, ours"] = _spread(own, 3)
             line[f"{measure}, median"] = f"{own.median():.3f}"
         lines.append(line)
@@ -334,12 +334,12 @@ def _is_ahead(table: Beside, measure: str) -> Claim:
     ours = compare(table.ours[_NLB], table.ours[_GB])
     n, whole = len(table.ours), len(table.published.dropna())
     runs = int(table.runs[_NLB].min()) if n else 0
-    can_be_told = n == whole and runs >= _FEWEST_RUNS
-    few = "" if runs >= _FEWEST_RUNS else f"; {_FEWEST_RUNS} runs are the fewest to tell by"
+    is_decided = n == whole and runs >= _FEWEST_RUNS
+    few = "" if runs >= _FEWEST_RUNS else f"; at least {_FEWEST_RUNS} runs are needed to decide"
     return Claim(
         f"NLB has a higher {measure} than GB on at least {_ENOUGH} of the {whole} sets "
         f"({theirs.ahead} published).",
-        ours.ahead >= _ENOUGH if can_be_told else None,
+        ours.ahead >= _ENOUGH if is_decided else None,
         f"It is ahead on {ours.ahead} and behind on {ours.behind} of {n} (p = {ours.p:.2g}){few}.",
     )
 
@@ -384,11 +384,12 @@ def _solves_toy(found: pd.DataFrame) -> Claim:
     means = means_of(
         pd.DataFrame({m: _values(found, m, "toy AP").mean() for m in _TOY_PARAMS}, [0])
     )
-    told = published_value("001", _TOY_SECTION, _NLB, "AP")
+    reported = published_value("001", _TOY_SECTION, _NLB, "AP")
     known = bool(np.isfinite(list(means.values())).all())
     return Claim(
-        f"Two stumps rank the toy with an AP of {told:.2f} if NLB moves all weights, with GB not.",
-        bool(means[_ALL] >= told - 0.01 > means[_GB]) if known else None,
+        f"Two stumps rank the toy with an AP of {reported:.2f} if NLB moves all weights, with GB "
+        "not.",
+        bool(means[_ALL] >= reported - 0.01 > means[_GB]) if known else None,
         "Means over the runs: " + ", ".join(f"{m} {v:.3f}" for m, v in means.items()) + ".",
     )
 
@@ -437,13 +438,13 @@ _INTRO = (
     "KEEL. Its protocol, run again: two thirds of a set to learn from and a third to test on, "
     "depth and number of trees (up to 100) tuned by three folds of the first. Where ours differs: "
     "depths are 1, 3 and 5, and the rate stays at 0.1, which the thesis tunes over values that it "
-    "does not give; AP and F1 are tuned for by themselves, which it does not tell. F1 is that of "
-    "scores not below 0, as the thesis decides; *F1, own threshold* is that of the model tuned "
+    "does not give; AP and F1 are tuned for by themselves, which it does not mention. F1 is that "
+    "of scores not below 0, as the thesis decides; *F1, own threshold* is that of the model tuned "
     "for AP, above the threshold that is best on the folds. **GB** is linear boosting of the same "
     "trees, the same Newton steps with the weights left as they start; **NLB** is "
     "`NLBClassifier()` as it is by default; **NLB, all weights** moves all weights in each round "
     "and fits trees by least squares, as algorithm 7 is written; scikit-learn's gradient boosting "
-    "is there to show that GB is no straw man; these two are run "
+    "is there to show that GB is not a straw man; these two are run "
     f"in the first {_FEWEST_RUNS} runs. The toy is drawn as the words and figures of the "
     "thesis let one guess it; there all weights are moved five times a round, and GB has a rate "
     "of 0.5. MNIST, of figure 4.4, is not available: the means over the sets stand in."
@@ -451,7 +452,7 @@ _INTRO = (
 _WHY = (
     "**Ahead of GB.** Our GB and scikit-learn's both have a higher mean AP than the published GB "
     "on the same sets, so there is less to gain than in the thesis, and less is gained. It is "
-    "small beside the chance of a split: test parts of several sets have two to nine positives, "
+    "small beside the noise of a split: test parts of several sets have two to nine positives, "
     "and there one positive that moves up turns a set. After five runs GB was ahead on more sets, "
     "after fifteen the two were level; the number of runs was that of the thesis from the start. "
     "**NLB as it is written** (all weights) ranks the sets worse than either GB; that it moves "

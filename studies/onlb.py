@@ -13,13 +13,13 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import StratifiedKFold
 
-from rarefind._core.types import Bools, Floats, Ints
 from rarefind.streams import ONLBClassifier, OnlineBoostingClassifier
+from studies.arrays import Bools, Floats, Ints
 from studies.catalogue import STUDIES
-from studies.flow_data import Flow, poker, thesis_sets
 from studies.published import published
 from studies.report import Claim, Report
 from studies.sets import Sets
+from studies.stream_data import Stream, poker, thesis_sets
 from studies.study import Part, Row, Study
 from studies.tables import Beside, beside, compare, rounded
 
@@ -151,7 +151,7 @@ class ONLB(Study):
         return report
 
 
-def _load(name: str, sets: Sets) -> Flow:
+def _load(name: str, sets: Sets) -> Stream:
     return poker(_HANDS) if name == _POKER else thesis_sets(sets.folder)[name]()
 
 
@@ -170,14 +170,13 @@ def _grid(method: str, n: int, quick: bool) -> list[dict[str, Any]]:
 
 
 def _progressive(model: Any, X: Floats, y: Ints) -> Bools:
-    """Which of all rows but the first were told wrong, each before it was learned."""
+    """Which rows after the first were predicted wrong, each before it was learned."""
     model.partial_fit(X[:1], y[:1], classes=[0, 1])
-    model._next_settling = len(y) + 1  # neither thresholds nor probabilities are asked for
     return np.asarray((model.learn(X[1:], y[1:]) >= 0) != y[1:])
 
 
 def _best_of(
-    method: str, grid: list[dict[str, Any]], inside: Flow, outside: Flow, seed: int
+    method: str, grid: list[dict[str, Any]], inside: Stream, outside: Stream, seed: int
 ) -> list[Row]:
     """What the model with the least progressive error makes of the test part."""
     start = time.perf_counter()
@@ -190,11 +189,11 @@ def _best_of(
     assert best is not None
     model, wrong, params = best
     error = float(np.mean((model.priority(outside[0]) >= 0) != outside[1]))
-    told, taken = json.dumps(params), time.perf_counter() - start
+    given, taken = json.dumps(params), time.perf_counter() - start
     so_far = np.cumsum(wrong) / np.arange(1, wrong.size + 1)
     return [
-        Row(method, "error", error, 0, told, taken),
-        Row(method, "weak learners", params["n_estimators"], 0, told),
+        Row(method, "error", error, 0, given, taken),
+        Row(method, "weak learners", params["n_estimators"], 0, given),
         *(
             Row(
                 method, "progressive error", float(so_far[percent * wrong.size // 100 - 1]), percent
@@ -366,7 +365,7 @@ _INTRO = (
     "Section 4.5.2 of Frery's thesis sets online non-linear boosting beside five linear methods. "
     "Its protocol, run again: three folds (here: three runs), rows in random order, each learned "
     "once; the number of nets, the rate, the edge and the shrinkage are those with the least "
-    "progressive error on the training part, where each row is told before it is learned; the "
+    "progressive error on the training part, where each row is predicted before it is learned; the "
     "error is that of the held-out fold, at score 0. All nets have two hidden units. The thesis "
     "does not give its grids: here T is 5, 20 or 50, and 100 with at most 7,000 rows, so the "
     "numbers of nets of table 4.6, up to several hundred, cannot be reached; rates are 0.03, 0.1 "
@@ -384,8 +383,8 @@ _WHY = (
     "**Least error.** Of the linear methods OGB, streamBoost and online.BBM are better here than "
     "published; perhaps because their nets, too, take adaptive steps on standardised columns, "
     "which was not tried without. Where ONLB is not first the gaps are below two points of error, "
-    "as is its lead on digits, and three folds tell little. On poker, whose concept is no sum, it "
-    "is far ahead, as published. **Above the published error.** On wine none of our methods "
+    "as is its lead on digits, and three folds show little. On poker, whose concept is not a sum, "
+    "it is far ahead, as published. **Above the published error.** On wine none of our methods "
     "reaches the published error of ONLB, and we do not know why. **ONLB as in the thesis**, with "
     "constant steps towards the residual, does not learn poker at all here: the published error "
     "is reached with adaptive steps on the loss. **Numbers of nets** are bounded by the grid, so "

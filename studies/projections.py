@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import train_test_split
 
-from rarefind._core.types import Bools, Floats, Ints
 from rarefind.boosting import ProjectionBoostingClassifier
 from rarefind.conditions import ConditionClassifier
 from rarefind.metrics import average_precision
+from studies.arrays import Bools, Floats, Ints
 from studies.catalogue import STUDIES
 from studies.insurance import NUMBERS, coded, insurance, one_hot
 from studies.published import published, published_value
@@ -42,7 +42,7 @@ _METHODS: dict[str, tuple[bool, str]] = {
 _OF_SETS = ("none", "RCA", "PCA", "weighted-PCA")
 _WHOLE, _SIMPLE = "all branches", "conditions"
 _LONGEST = 40
-#: Gaps between methods are small: fewer runs cannot tell, neither for a claim nor against it.
+#: Gaps between methods are small: fewer runs decide neither for a claim nor against it.
 _FEWEST_RUNS = 3
 # Table 4.2 is of the validation part; what holds must hold on both.
 _PARTS = {"validation": "F1", "test": "F1 test"}
@@ -114,7 +114,7 @@ class Projections(Study):
         else:
             data = sets.load(part.dataset)
         options: dict[str, Any] = {
-            # Levels are no numbers: directions are made of those that come first.
+            # Levels are not numbers: directions are made of those that come first.
             "projected_features": list(range(len(NUMBERS))) if is_insurer else None,
             "n_estimators": _TREES,
             "learning_rate": _RATE,
@@ -133,7 +133,9 @@ class Projections(Study):
     def report(self, found: pd.DataFrame, quick: bool) -> Report:
         insurer = found[found["dataset"] == _INSURER]
         others = found[found["dataset"] != _INSURER]
-        told = published("004", "4.2").pivot_table(index="method", columns="metric", values="value")
+        reported = published("004", "4.2").pivot_table(
+            index="method", columns="metric", values="value"
+        )
         ours = insurer.pivot_table(index="method", columns="measure", values="value")
         names = ["F1", "F1 test", "precision", "recall", "AP test", "variables", "leaves"]
         ours = ours.reindex(index=[*_METHODS, _WHOLE, _SIMPLE], columns=[*names, "conditions"])
@@ -141,26 +143,28 @@ class Projections(Study):
         runs = _runs(insurer, list(_METHODS))
         report = Report(self.title, _INTRO, why=_WHY)
         report.claims += [
-            _same_order(ours, told, runs),
+            _same_order(ours, reported, runs),
             _weighted_is_best(ours, runs),
             _directions_help(ours, runs),
             _one_hot_helps(ours, runs),
-            _fewer_leaves(ours, told, runs),
+            _fewer_leaves(ours, reported, runs),
             _few_conditions(insurer),
             *(_helps_on_sets(table, m) for m, table in on_sets.items()),
         ]
-        report.table("Table 4.2, published (the insurer's) and ours (made up)", _as_4_2(ours, told))
+        report.table(
+            "Table 4.2, published (the insurer's) and ours (made up)", _as_4_2(ours, reported)
+        )
         report.table("The same models on the test part, ours", _tests(insurer))
         report.table("Table 4.3, published and ours, on the test part", _as_4_3(insurer))
         for measure, table in on_sets.items():
-            said = measure.removesuffix(" test")
+            short = measure.removesuffix(" test")
             run = table._replace(ours=table.ours.dropna(axis=1, how="all"))
             if "weighted-PCA" in run.ours:
                 standing = run.standing("weighted-PCA")
-                report.table(f"Public sets, {said}: ranks over the sets", rounded(standing))
-            report.table(f"Public sets, {said}, set by set", _listed(table))
+                report.table(f"Public sets, {short}: ranks over the sets", rounded(standing))
+            report.table(f"Public sets, {short}, set by set", _listed(table))
         report.picture(
-            "leaves", "Table 4.2 again: F1 and leaves.", partial(_draw_leaves, ours, told)
+            "leaves", "Table 4.2 again: F1 and leaves.", partial(_draw_leaves, ours, reported)
         )
         report.picture(
             "precision",
@@ -279,14 +283,14 @@ def _listed(table: Beside) -> pd.DataFrame:
     return shown.rename_axis("set").reset_index()
 
 
-def _as_4_2(ours: pd.DataFrame, told: pd.DataFrame) -> pd.DataFrame:
+def _as_4_2(ours: pd.DataFrame, reported: pd.DataFrame) -> pd.DataFrame:
     """Table 4.2, whose F1 are those of the validation part."""
     lines = []
     for method in _METHODS:
         line: dict[str, Any] = {"method": method}
         for measure in ("variables", "leaves", "F1", "precision", "recall"):
             digits = 0 if measure in ("variables", "leaves") else 3
-            theirs = told[measure].get(method, np.nan)
+            theirs = reported[measure].get(method, np.nan)
             line[f"{measure}, published"] = "–" if np.isnan(theirs) else f"{theirs:.{digits}f}"
             own = float(ours[measure][method])
             line[f"{measure}, ours"] = "–" if np.isnan(own) else f"{own:.{digits}f}"
@@ -298,10 +302,10 @@ def _tests(insurer: pd.DataFrame) -> pd.DataFrame:
     names = ["F1 test", "precision test", "recall test", "AP test"]
     own = insurer[insurer["measure"].isin(names) & insurer["method"].isin(list(_METHODS))]
     by = own.groupby(["method", "measure"])["value"].agg(["mean", "std"])
-    said = by["mean"].map("{:.3f}".format) + by["std"].map(
+    text = by["mean"].map("{:.3f}".format) + by["std"].map(
         lambda sd: "" if np.isnan(sd) else f" ± {sd:.3f}"
     )
-    wide = said.unstack().reindex(index=list(_METHODS), columns=names).fillna("–")
+    wide = text.unstack().reindex(index=list(_METHODS), columns=names).fillna("–")
     return wide.rename(columns=lambda name: name.removesuffix(" test")).reset_index()
 
 
@@ -313,7 +317,7 @@ class _Conditions(NamedTuple):
     simple: float
 
 
-def _told_of_conditions() -> _Conditions:
+def _published_conditions() -> _Conditions:
     simple = f"{_BEST} simplified"
     return _Conditions(
         published_value("004", "4.3", simple, "conditions"),
@@ -326,13 +330,13 @@ def _as_4_3(insurer: pd.DataFrame) -> pd.DataFrame:
     own = insurer.pivot_table(index="method", columns="measure", values="value")
     own = own.reindex(index=[_WHOLE, _SIMPLE], columns=["conditions", "F1 test", "AP test"])
     leaves = published_value("004", "4.2", _BEST, "leaves")
-    told = _told_of_conditions()
+    reported = _published_conditions()
     lines = pd.DataFrame(
         {
             "model": [_WHOLE, _SIMPLE],
-            "conditions, published": [f"{leaves:.0f}", f"{told.conditions:.0f}"],
+            "conditions, published": [f"{leaves:.0f}", f"{reported.conditions:.0f}"],
             "conditions, ours": [f"{value:.0f}" for value in own["conditions"]],
-            "F1, published": [told.whole, told.simple],
+            "F1, published": [reported.whole, reported.simple],
             "F1, ours": own["F1 test"].tolist(),
             "AP, ours": own["AP test"].tolist(),
         }
@@ -341,7 +345,7 @@ def _as_4_3(insurer: pd.DataFrame) -> pd.DataFrame:
 
 
 def _verdict(holds: bool, runs: int) -> bool | None:
-    """Whether something holds, where there are runs enough to tell."""
+    """Whether something holds, where there are enough runs to decide."""
     return holds if runs >= _FEWEST_RUNS else None
 
 
@@ -351,9 +355,9 @@ def _runs(found: pd.DataFrame, methods: list[str]) -> int:
     return int(counts.min())
 
 
-def _same_order(ours: pd.DataFrame, told: pd.DataFrame, runs: int) -> Claim:
+def _same_order(ours: pd.DataFrame, reported: pd.DataFrame, runs: int) -> Claim:
     """The steps of the published order by F1."""
-    order = list(told["F1"].sort_values().index)
+    order = list(reported["F1"].sort_values().index)
     steps = list(pairwise(order))
     down = {
         part: [f"{b} is not above {a}" for a, b in steps if ours[f1][b] <= ours[f1][a]]
@@ -412,8 +416,8 @@ def _one_hot_helps(ours: pd.DataFrame, runs: int) -> Claim:
     return _gains("One-hot levels raise F1 beside levels as numbers.", ours, pairs, runs)
 
 
-def _fewer_leaves(ours: pd.DataFrame, told: pd.DataFrame, runs: int) -> Claim:
-    own, theirs = (float(t["leaves"][_BEST]) / float(t["leaves"][_HOT]) for t in (ours, told))
+def _fewer_leaves(ours: pd.DataFrame, reported: pd.DataFrame, runs: int) -> Claim:
+    own, theirs = (float(t["leaves"][_BEST]) / float(t["leaves"][_HOT]) for t in (ours, reported))
     return Claim(
         "Weighted PCA needs at most half of the leaves that it takes without directions.",
         _verdict(own <= 0.5, runs) if np.isfinite(own) else None,
@@ -428,13 +432,13 @@ def _few_conditions(insurer: pd.DataFrame) -> Claim:
     number = float(own["conditions"][_SIMPLE])
     whole = float(own["F1 test"][_WHOLE])
     kept = float(own["F1 test"][_SIMPLE]) / whole if whole > 0 else float("nan")
-    told = _told_of_conditions()
+    reported = _published_conditions()
     known = bool(np.isfinite(kept))
     return Claim(
-        f"Some {told.conditions:.0f} conditions keep the F1 of all branches, to 1 %.",
+        f"Some {reported.conditions:.0f} conditions keep the F1 of all branches, to 1 %.",
         _verdict(kept >= 0.99, _runs(insurer, [_WHOLE, _SIMPLE])) if known else None,
         f"{number:.0f} conditions of at most {_LONGEST} keep {kept:.1%} (published "
-        f"{told.simple / told.whole:.1%}).",
+        f"{reported.simple / reported.whole:.1%}).",
     )
 
 
@@ -442,20 +446,20 @@ def _helps_on_sets(table: Beside, measure: str) -> Claim:
     both = table.ours[["weighted-PCA", "none"]].dropna()
     against = compare(both["weighted-PCA"], both["none"])
     own, plain = both["weighted-PCA"].mean(), both["none"].mean()
-    said = measure.removesuffix(" test")
+    short = measure.removesuffix(" test")
     counts = table.runs.loc[both.index, ["weighted-PCA", "none"]].to_numpy()
     runs = int(counts.min()) if counts.size else 0
     return Claim(
-        f"On public sets weighted PCA raises the mean {said}, and on more sets than it lowers it.",
+        f"On public sets weighted PCA raises the mean {short}, and on more sets than it lowers it.",
         _verdict(bool(own > plain and against.ahead > against.behind), runs),
         f"{own:.3f} and {plain:.3f} without directions; ahead on {against.ahead} and behind on "
         f"{against.behind} of {len(both)} sets (p = {against.p:.2g}).",
     )
 
 
-def _draw_leaves(ours: pd.DataFrame, told: pd.DataFrame, figure: Any) -> None:
+def _draw_leaves(ours: pd.DataFrame, reported: pd.DataFrame, figure: Any) -> None:
     axes = figure.add_subplot()
-    for table, label, marker in ((told, "published, the insurer's", "x"), (ours, "ours", "o")):
+    for table, label, marker in ((reported, "published, the insurer's", "x"), (ours, "ours", "o")):
         own = table.reindex(list(_METHODS))
         axes.scatter(own["leaves"], own["F1"], marker=marker, label=label)
         for method, leaves, f1 in zip(own.index, own["leaves"], own["F1"], strict=True):
@@ -506,8 +510,8 @@ _WHY = (
     "allowed, so leaves count the trees that we allow rather than what directions spare. The "
     "thesis stopped after 100 to 140 rounds. **Conditions.** In most runs the longest list that "
     "is allowed was needed, of an ensemble of depth 3 that is itself behind the deeper ones of "
-    "table 4.2. **Public sets.** No gap between weighted PCA and the others is beyond what luck "
-    "gives (Wilcoxon's test over the sets)."
+    "table 4.2. **Public sets.** All gaps between weighted PCA and the others are within "
+    "noise (Wilcoxon's test over the sets)."
 )
 
 STUDY = Projections()

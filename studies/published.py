@@ -21,12 +21,13 @@ _OF_ONE_SOURCE = {
     (_ME2, "abalone20"): "abalone-20_vs_8-9-10",
     (_ICTAI, "wine4"): "redwinequality4",
 }
-# Names of lines that are no sets.
+# Names of lines that are means, not sets.
 _MEANS = ("mean", "average")
 
 
 @cache
-def _all() -> pd.DataFrame:
+def all_figures() -> pd.DataFrame:
+    """The figures of every table and source."""
     with files("studies").joinpath("published.csv").open(encoding="utf-8") as file:
         table = pd.read_csv(file, dtype={"table": str, "source": str})
     table["source"] = table["source"].str[:3]
@@ -58,7 +59,7 @@ def published_value(source: str, table: str, method: str, metric: str) -> float:
 
 
 def _table(source: str, table: str) -> pd.DataFrame:
-    every = _all()
+    every = all_figures()
     found = every[(every["source"] == source) & (every["table"] == table)]
     if found.empty:
         raise ValueError(f"No figures of table {table} of source {source} are known.")

@@ -1,8 +1,7 @@
-"""A report: text, tables and pictures, as Markdown and as a page that needs no network."""
+"""A report: text, tables and pictures, as Markdown."""
 
 from __future__ import annotations
 
-import html
 import os
 import platform
 import re
@@ -16,35 +15,26 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import sklearn
-from markdown_it import MarkdownIt
 
 import rarefind
-from rarefind._core.files import written_whole
-
-_STYLE = (
-    "body{font:16px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem}"
-    "table{border-collapse:collapse;display:block;overflow-x:auto;font-size:.9rem}"
-    "td,th{border-bottom:1px solid #ccc;padding:.2rem .6rem;text-align:right}"
-    "td:first-child,th:first-child{text-align:left}svg{max-width:100%;height:auto}"
-    "code{background:#f2f2f2;padding:0 .2rem}"
-)
+from studies.files import atomic_write
 
 
 class Claim(NamedTuple):
     """Something that the publication says, whether it holds here, and what shows it."""
 
     statement: str
-    #: None where the sets at hand, or the runs so far, cannot tell.
+    #: None where the sets at hand, or the runs so far, do not decide it.
     holds: bool | None
     shown: str
 
     @property
     def verdict(self) -> str:
         """Whether it holds, in words."""
-        return {True: "Holds", False: "Does not hold", None: "Cannot be told"}[self.holds]
+        return {True: "Holds", False: "Does not hold", None: "Undecided"}[self.holds]
 
     def judged_if(self, enough: bool, otherwise: str) -> Claim:
-        """The same where there is enough to judge it by; else left open, and why is said first."""
+        """The same where there is enough to judge it by; else left open, with the reason first."""
         return self if enough else self._replace(holds=None, shown=f"{otherwise} {self.shown}")
 
 
@@ -81,33 +71,31 @@ class Report:
 
 def write_report(
     report: Report, name: str, folder: Path, command: str, found: pd.DataFrame
-) -> tuple[Path, Path]:
-    """Write ``NAME.md`` with its pictures beside it, and ``NAME.html`` with them inside.
+) -> Path:
+    """Write ``NAME.md`` with its pictures beside it, and return its path.
 
     ``found`` are the values that it rests on.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    pictures = {}
     for kind, what in report.blocks:
         if kind == "picture":
-            pictures[what[0]] = _svg(what[2])
-            _write(folder / f"{name}-{what[0]}.svg", pictures[what[0]])
-    page = _markdown(report, name, command, _rests_on(found))
-    _write(folder / f"{name}.md", page)
-    _write(folder / f"{name}.html", _html(report.title, page, name, pictures))
-    return folder / f"{name}.md", folder / f"{name}.html"
+            _write(folder / f"{name}-{what[0]}.svg", _svg(what[2]))
+    page = folder / f"{name}.md"
+    _write(page, markdown(report, name, command, summary_of(found)))
+    return page
 
 
 def _write(path: Path, text: str) -> None:
-    with written_whole(path) as part:
-        Path(part).write_text(text, encoding="utf-8")
+    with atomic_write(path) as part:
+        part.write_text(text, encoding="utf-8")
 
 
-def _markdown(report: Report, name: str, command: str, rests_on: str) -> str:
+def markdown(report: Report, name: str, command: str, summary: str) -> str:
+    """The page of a report; ``command`` writes it, and ``summary`` says what it rests on."""
     made = (
         f"`{command}`, {datetime.now(UTC):%Y-%m-%d}, rarefind {rarefind.__version__}, "
         f"Python {platform.python_version()}, scikit-learn {sklearn.__version__}, "
-        f"NumPy {np.__version__}, {os.cpu_count()} cores. {rests_on}"
+        f"NumPy {np.__version__}, {os.cpu_count()} cores. {summary}"
     )
     lines = [f"# {report.title}", "", report.intro, "", made, ""]
     if report.claims:
@@ -128,7 +116,7 @@ def _markdown(report: Report, name: str, command: str, rests_on: str) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _rests_on(found: pd.DataFrame) -> str:
+def summary_of(found: pd.DataFrame) -> str:
     """How many runs a report rests on, in a sentence."""
     runs = found.groupby("dataset")["run"].nunique()
     spread = str(runs.min()) if runs.min() == runs.max() else f"{runs.min()} to {runs.max()}"
@@ -149,19 +137,6 @@ def _table(table: pd.DataFrame) -> list[str]:
         f"|{'---|' * len(head)}",
         *(f"| {' | '.join(map(cell, row))} |" for row in table.itertuples(index=False)),
     ]
-
-
-def _html(title: str, page: str, name: str, pictures: dict[str, str]) -> str:
-    body = MarkdownIt("commonmark", {"html": False}).enable("table").render(page)
-    for picture, svg in pictures.items():
-        start = body.index(f'<img src="{name}-{picture}.svg"')
-        end = body.index("/>", start) + 2
-        body = body[:start] + svg[svg.index("<svg") :] + body[end:]
-    return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}'
-        '</title><meta name="viewport" content="width=device-width">'
-        f"<style>{_STYLE}</style></head><body>{body}</body></html>\n"
-    )
 
 
 def _svg(draw: Callable[[Any], None]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 import rarefind
-from rarefind._core.files import written_whole
+from studies.files import atomic_write, lock_folder
 from studies.study import Part, Row, Study
 
 _KEY = ["dataset", "run", "what"]
@@ -43,10 +43,10 @@ class Results:
             found = pd.read_parquet(self.path)
         except (OSError, ValueError):
             raise ValueError(
-                f"{self.path} is no file of results: move it away to begin anew."
+                f"{self.path} is not a file of results: move it away to begin anew."
             ) from None
         if set(found.columns) != set(_KINDS):
-            raise ValueError(f"{self.path} is no file of results: move it away to begin anew.")
+            raise ValueError(f"{self.path} is not a file of results: move it away to begin anew.")
         return found
 
     def table(self, parts: Collection[Part] | None = None) -> pd.DataFrame:
@@ -79,19 +79,20 @@ class Results:
         self._has_news = True
 
     def write(self) -> None:
-        """Write the file anew, whole, if there is something new.
+        """Write the file again if there is something new.
 
-        What it holds of another protocol stays, and so do parts that another process has added.
+        Values of another protocol stay in it, and so do parts that another process has added.
         """
         if not self._has_news:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
         table = self.table()
-        if self.path.exists():
-            kept = self._in_file()
-            ours, theirs = (pd.MultiIndex.from_frame(t[_KEY_IN_FILE]) for t in (table, kept))
-            table = pd.concat([kept[~theirs.isin(ours)], table], ignore_index=True)
-        table = table.sort_values(_KEY_IN_FILE, kind="stable", ignore_index=True)
-        with written_whole(self.path) as part:
-            table.to_parquet(part, index=False)
+        with lock_folder(self.path.parent):
+            if self.path.exists():
+                kept = self._in_file()
+                ours, theirs = (pd.MultiIndex.from_frame(t[_KEY_IN_FILE]) for t in (table, kept))
+                table = pd.concat([kept[~theirs.isin(ours)], table], ignore_index=True)
+            table = table.sort_values(_KEY_IN_FILE, kind="stable", ignore_index=True)
+            with atomic_write(self.path) as part:
+                table.to_parquet(part, index=False)
         self._has_news = False

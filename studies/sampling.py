@@ -17,10 +17,10 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 from xgboost import XGBClassifier
 
-from rarefind._core.types import Floats, Ints
 from rarefind.data import simulate_transactions, transaction_features
 from rarefind.metrics import average_precision, f_beta
 from rarefind.selection import best_threshold
+from studies.arrays import Floats, Ints
 from studies.catalogue import STUDIES
 from studies.report import Report
 from studies.sampling_report import (
@@ -313,8 +313,8 @@ _INTRO = (
     "Section 2.6 of Frery's thesis asks what undersampling, SMOTE and EasyEnsemble bring to a "
     "random forest (RF) and to gradient boosting (GB) in card fraud, 0.18 % of the payments, when "
     "the threshold is tuned too. Its payments are private. Ours are simulated: a world of 3,000 "
-    "customers, of whom 600 are scored, with fraud that changes over time. In a first look, with "
-    "columns that tell of earlier fraud at a terminal, AP was 0.7 to 0.8, far above the thesis's; "
+    "customers, of whom 600 are scored, with fraud that changes over time. In a first try, with "
+    "columns that show earlier fraud at a terminal, AP was 0.7 to 0.8, far above the thesis's; "
     "so these columns were left out, and AP is still higher than there. Each "
     "run draws another world, where the thesis repeats its methods on one set of payments. The "
     "order is the thesis's: two months to train on, a month to choose by (its length is not "
@@ -328,7 +328,7 @@ _INTRO = (
 _WHY = (
     "Claims on payments are judged from six runs on; with fewer, the values are shown and no more: "
     "a month has tens of frauds to judge on. Means over the sets are judged where Wilcoxon's test, "
-    "corrected for taking the best of three, leaves less than 0.05 to luck; a fifth of a KEEL set "
+    "corrected for taking the best of three, leaves p below 0.05; a fifth of a KEEL set "
     "has a handful of positives. Where ours differ from the thesis, these are likely reasons, none "
     "of which we have tested. The simulated frauds are easier to find, so scores without sampling "
     "need not be low, the best threshold need not be near 0, and 0.5 may do. GB has about a "

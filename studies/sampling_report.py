@@ -11,7 +11,7 @@ import pandas as pd
 
 from studies.published import published
 from studies.report import Claim, Report
-from studies.tables import LUCK, Beside, beside, compare, means_of, rounded
+from studies.tables import SIGNIFICANT, Beside, beside, compare, means_of, rounded
 
 PAYMENTS = "payments"
 MODELS = ("RF", "GB")
@@ -21,7 +21,7 @@ AUC, F1, AP, DEFAULT = "AUCROC", "F1", "AP", "F1 at 0.5"
 MEASURES = (AUC, F1, AP)
 # What figures 2.12 to 2.16 are trained on.
 BALANCED, CALIBRATED = 0.5, 0.02
-# With fewer no test of two methods on the same runs could tell.
+# With fewer no test of two methods on the same runs could decide.
 _FEWEST_RUNS = 6
 
 
@@ -65,7 +65,7 @@ def filled(report: Report, found: pd.DataFrame) -> Report:
 
 
 def _judged(found: pd.DataFrame, claims: list[Claim]) -> list[Claim]:
-    """Claims on payments; few runs of them, each with tens of frauds to judge on, cannot tell."""
+    """Claims on payments; a few runs, each with tens of frauds to judge on, decide nothing."""
     if found.loc[found["dataset"] == PAYMENTS, "run"].nunique() >= _FEWEST_RUNS:
         return claims
     return [claim._replace(holds=None) for claim in claims]
@@ -103,7 +103,7 @@ def _moved(found: pd.DataFrame, method: str) -> float:
     return float((test - train).abs().mean())
 
 
-def _told(holds: bool, *values: float) -> bool | None:
+def _where_known(holds: bool, *values: float) -> bool | None:
     """Whether something holds; not known where a value is not."""
     return None if np.isnan(values).any() else bool(holds)
 
@@ -118,7 +118,7 @@ def _claims_of_thresholds(found: pd.DataFrame) -> list[Claim]:
                 f"{model}: the best threshold on test rows is near 1 after training on balanced "
                 "classes and near 0 after training on the rows as they are (here: above 0.8, below "
                 "0.3).",
-                _told(high > 0.8 and low < 0.3, high, low),
+                _where_known(high > 0.8 and low < 0.3, high, low),
                 f"{high:.2f} and {low:.2f} on payments.",
             )
         )
@@ -127,7 +127,7 @@ def _claims_of_thresholds(found: pd.DataFrame) -> list[Claim]:
             Claim(
                 f"{model}: the best threshold moves more from training rows to test rows when "
                 "classes were balanced.",
-                _told(far > near, far, near),
+                _where_known(far > near, far, near),
                 f"By {far:.2f} balanced and by {near:.2f} as they are.",
             )
         )
@@ -135,7 +135,7 @@ def _claims_of_thresholds(found: pd.DataFrame) -> list[Claim]:
     claims.append(
         Claim(
             "At some threshold RF is perfect on its training rows, and GB is not.",
-            _told(perfect["RF"] > 0.999 > perfect["GB"], *perfect.values()),
+            _where_known(perfect["RF"] > 0.999 > perfect["GB"], *perfect.values()),
             f"The best F1 there is {perfect['RF']:.3f} of RF and {perfect['GB']:.3f} of GB.",
         )
     )
@@ -144,7 +144,7 @@ def _claims_of_thresholds(found: pd.DataFrame) -> list[Claim]:
         Claim(
             "GB: undersampling until 0.5 suits as the threshold (about 2 % positives) leaves a "
             "lower best F1 than no sampling (figure 2.16).",
-            _told(best[0] < best[1], *best),
+            _where_known(best[0] < best[1], *best),
             f"{best[0]:.3f} and {best[1]:.3f}.",
         )
     )
@@ -160,7 +160,7 @@ def _claims_of_shares(found: pd.DataFrame) -> list[Claim]:
             Claim(
                 f"{model}: without sampling, F1 at the threshold 0.5 is worse than at the tuned "
                 "one.",
-                _told(default < tuned, default, tuned),
+                _where_known(default < tuned, default, tuned),
                 f"{default:.3f} and {tuned:.3f} on payments.",
             )
         )
@@ -168,7 +168,7 @@ def _claims_of_shares(found: pd.DataFrame) -> list[Claim]:
         claims.append(
             Claim(
                 f"{model}: at the threshold 0.5, undersampling raises F1 (figure 2.18).",
-                _told(sampled > default, sampled, default),
+                _where_known(sampled > default, sampled, default),
                 f"{sampled:.3f} with the share chosen on held-out rows, {default:.3f} without.",
             )
         )
@@ -200,7 +200,7 @@ def _claims_of_shares(found: pd.DataFrame) -> list[Claim]:
     claims.append(
         Claim(
             "The share changes AUCROC of RF much and that of GB little.",
-            _told(spans["RF"] > spans["GB"], *spans.values()),
+            _where_known(spans["RF"] > spans["GB"], *spans.values()),
             f"From worst to best share by {spans['RF']:.3f} and {spans['GB']:.3f}.",
         )
     )
@@ -236,7 +236,7 @@ def _none_gains(ours: pd.DataFrame, measure: str, model: str) -> Claim:
     p = min(1.0, len(names) * against.p)
     return Claim(
         statement,
-        means[best] <= means[model] if p < LUCK else None,
+        means[best] <= means[model] if p < SIGNIFICANT else None,
         f"{means[model]:.3f} without; the best of the three is {best} with {means[best]:.3f}, "
         f"means over payments and public sets; ahead on {against.ahead} and behind on "
         f"{against.behind}, p = {p:.2g} for the best of three.",
@@ -251,7 +251,7 @@ def _claims_of_models(tables: dict[str, Beside]) -> list[Claim]:
         claims.append(
             Claim(
                 f"GB has a higher {measure} than RF on payments.",
-                _told(booster > forest, booster, forest),
+                _where_known(booster > forest, booster, forest),
                 f"{booster:.3f} and {forest:.3f}.",
             )
         )
@@ -263,14 +263,14 @@ def _changes(table: Beside) -> pd.DataFrame:
     lines = []
     for method in _METHODS:
         model = method.split(" + ")[-1]
-        told = table.published.loc[PAYMENTS]
+        reported = table.published.loc[PAYMENTS]
         own = table.ours.reindex(index=[PAYMENTS], columns=_METHODS).loc[PAYMENTS]
         lines.append(
             {
                 "method": method,
-                "published": told[method],
+                "published": reported[method],
                 "ours": own[method],
-                "published, difference": told[method] - told[model],
+                "published, difference": reported[method] - reported[model],
                 "ours, difference": own[method] - own[model],
             }
         )

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from rarefind._core.types import Bools, Floats
 from rarefind.data import list_keel, list_published, load_keel, load_published
+from studies.arrays import Bools, Floats
 
 
 class Labelled(NamedTuple):

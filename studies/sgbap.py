@@ -12,9 +12,9 @@ import pandas as pd
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
-from rarefind._core.types import Bools, Floats
 from rarefind.data import simulate_transactions, transaction_features
 from rarefind.metrics import average_precision, pos_at_top, precision_at_k
+from studies.arrays import Bools, Floats
 from studies.catalogue import STUDIES
 from studies.published import published
 from studies.report import Claim, Report, judged_from
@@ -45,8 +45,8 @@ _CUSTOMERS = 10_000
 _FIRST_WORLD = 100
 _FRAUD_RATE = 0.17  # gives about two frauds in a thousand payments
 _RARE = 0.15
-# Fewer runs than these tell nothing of small sets, and gaps of so many published spreads do.
-_RUNS_THAT_TELL, _SPREADS_THAT_TELL = 5, 3.0
+# Fewer runs than these decide nothing on small sets, unless the gap is so many published spreads.
+_ENOUGH_RUNS, _ENOUGH_SPREADS = 5, 3.0
 _FOR_LARGE, _QUICK = Grid((6,)), Grid((2,), 10)
 
 
@@ -87,8 +87,8 @@ class SGBAP(Study):
         ]
 
     def report(self, found: pd.DataFrame, quick: bool) -> Report:
-        told = _told()
-        tables = {measure: _ordered(beside(found, told, measure)) for measure in MEASURES}
+        reported = _published()
+        tables = {measure: _ordered(beside(found, reported, measure)) for measure in MEASURES}
         report = Report(self.title, _INTRO, why=_WHY)
         report.claims += _claims(found, tables)
         tables = {measure: table for measure, table in tables.items() if len(table.ours)}
@@ -199,7 +199,7 @@ def _by_thirds(data: Labelled, method: str, seed: int, grid: Grid) -> tuple[Floa
 # What it says ------------------------------------------------------------------------------------
 
 
-def _told() -> pd.DataFrame:
+def _published() -> pd.DataFrame:
     """Table 3.3, its lines of SGBAP once for each of our forms; not those of sets not at hand."""
     table = published("001", "3.3")
     table = table[table["dataset"].isin(SETS)]
@@ -240,11 +240,11 @@ def _claims(found: pd.DataFrame, tables: dict[str, Beside]) -> list[Claim]:
         for name in ("pima", "w8a")
         for method in (EXP_THEN, EXP)
     ]
-    return [*reached, *judged_from(_RUNS_THAT_TELL, found, _comparisons(found, tables))]
+    return [*reached, *judged_from(_ENOUGH_RUNS, found, _comparisons(found, tables))]
 
 
 def _comparisons(found: pd.DataFrame, tables: dict[str, Beside]) -> list[Claim]:
-    """What is said of methods beside each other."""
+    """Claims on methods beside each other."""
     rare = [name for name, share in _positive(found).items() if share < _RARE]
     claims = []
     for method in (EXP_THEN, EXP):
@@ -262,21 +262,22 @@ _PAIRS_OF_FORMS = ((EXP_THEN, SIGMOID_THEN), (EXP, SIGMOID))
 
 
 def _reaches(table: Beside, name: str, method: str) -> Claim:
-    own, told = _value(table.ours, name, method), _value(table.published, name, method)
+    own, reported = _value(table.ours, name, method), _value(table.published, name, method)
     runs, spread = _value(table.runs, name, method), _published_spread(name, method)
-    tells = runs >= _RUNS_THAT_TELL or abs(own - told) > _SPREADS_THAT_TELL * spread
+    is_decided = runs >= _ENOUGH_RUNS or abs(own - reported) > _ENOUGH_SPREADS * spread
     return Claim(
         f"On {name} the AP of {method} is at least the published one.",
-        own >= told if tells else None,
-        f"It was not run; published is {told:.3f}."
+        own >= reported if is_decided else None,
+        f"It was not run; published is {reported:.3f}."
         if np.isnan(own)
-        else f"Ours is {own:.3f} ({runs:.0f} runs), published {told:.3f} ± {spread:.3f}.",
+        else f"Ours is {own:.3f} ({runs:.0f} runs), published {reported:.3f} ± {spread:.3f}.",
     )
 
 
 def _published_spread(name: str, method: str) -> float:
-    told = _told()
-    own = told[(told["dataset"] == name) & (told["method"] == method) & (told["metric"] == "AP")]
+    reported = _published()
+    is_asked = (reported["dataset"] == name) & (reported["method"] == method)
+    own = reported[is_asked & (reported["metric"] == "AP")]
     return float(own["sd"].mean())
 
 
@@ -286,20 +287,20 @@ def _value(table: pd.DataFrame, name: str, method: str) -> float:
 
 def _is_first(ours: pd.DataFrame, measure: str, method: str, rare: list[str]) -> Claim:
     rivals = [rival for rival in _RIVALS if rival in ours.columns]
-    told, holds = [], []
+    lines, holds = [], []
     for name in ours.index.intersection(rare):
         line = ours.reindex(columns=[method, *rivals]).loc[name]
         best = str(line[rivals].idxmax()) if line[rivals].notna().any() else ""
         if best and line[method] == line[method]:
             holds.append(bool(line[method] > line[best]))
             without = [rival for rival in _RIVALS if not line.get(rival, np.nan) >= 0]
-            said = f" (not run: {', '.join(without)})" if without else ""
-            told.append(f"{name}: {line[method]:.3f}, {best} {line[best]:.3f}{said}")
+            note = f" (not run: {', '.join(without)})" if without else ""
+            lines.append(f"{name}: {line[method]:.3f}, {best} {line[best]:.3f}{note}")
     return Claim(
         f"On sets with fewer than 15 % of positives, {method} has a higher {measure} than gradient "
         "boosting by the logistic loss, RankBoost and LambdaMART.",
         all(holds) if holds else None,
-        f"With the best of these: {'; '.join(told)}." if told else "No such set was run.",
+        f"With the best of these: {'; '.join(lines)}." if lines else "No such set was run.",
     )
 
 
@@ -331,29 +332,29 @@ def _ladder_means(found: pd.DataFrame, measure: str) -> pd.DataFrame:
 
 
 def _first_when_few(found: pd.DataFrame, method: str) -> Claim:
-    told, holds = [], []
+    lines, holds = [], []
     for measure in _LADDER_MEASURES:
         table = _ladder_means(found, measure)
         few = table[table.index < 100 * _RARE][[method, *_RIVALS]].dropna()
         led = few[method] > few[list(_RIVALS)].max(axis=1)
         holds += led.tolist()
-        told.append(f"{measure}: first at {int(led.sum())} of {len(few)} shares")
+        lines.append(f"{measure}: first at {int(led.sum())} of {len(few)} shares")
     return Claim(
         f"With the easiest positives of pima taken away until they are fewer than 15 %, {method} "
         "is ahead of the three others (figure 3.5).",
         all(holds) if holds else None,
-        f"{'; '.join(told)}.",
+        f"{'; '.join(lines)}.",
     )
 
 
 def _no_worse_than_sigmoid(ours: pd.DataFrame, exp: str, sigmoid: str) -> Claim:
     both = ours.reindex(columns=[exp, sigmoid]).dropna()
-    told = [f"{name}: {row[exp]:.3f} and {row[sigmoid]:.3f}" for name, row in both.iterrows()]
+    lines = [f"{name}: {row[exp]:.3f} and {row[sigmoid]:.3f}" for name, row in both.iterrows()]
     return Claim(
         f"The exponential form is as good as the sigmoid one, with less work ({exp}; mean AP over "
         "the sets that both were run on).",
         bool(both[exp].mean() >= both[sigmoid].mean()) if len(both) else None,
-        f"{'; '.join(told)}." if told else "",
+        f"{'; '.join(lines)}." if lines else "",
     )
 
 
@@ -420,8 +421,9 @@ _WHY = (
     "little, a start from the logistic loss raised it too, rate and sharpness hardly mattered, "
     "and none came to the published value. Nor did a thousand rounds in place of three hundred, "
     "on another split. What makes up the rest is not known. The ladder of figure 3.5 ends near "
-    "chance for all: with the easiest positives gone, those left look like negatives. On payments "
-    "the top of the list is better than those of RankBoost and of the logistic loss, as "
+    "the level of chance for all: with the easiest positives gone, those left look like "
+    "negatives. On payments the top of the list is better than those of RankBoost and of the "
+    "logistic loss, as "
     "published, and the whole of it is no worse than RankBoost's, so nothing is given away for "
     "it. On w8a the logistic loss is level with the mixed form and far ahead of the surrogate "
     "alone. A test part of cleveland-0_vs_4 has four positives: one that moves turns the set."

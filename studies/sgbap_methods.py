@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 from xgboost import XGBClassifier
 
-from rarefind._core.types import Bools, Floats, Ints
 from rarefind.boosting import LambdaMARTClassifier, RankBoostClassifier, SGBAPClassifier
 from rarefind.metrics import average_precision
+from studies.arrays import Bools, Floats, Ints
 from studies.sets import Labelled
 
 EXP_THEN, SIGMOID_THEN = "SGBAP as published", "SGBAP_sig as published"

@@ -18,7 +18,7 @@ class Part(NamedTuple):
 
     dataset: str
     run: int
-    #: What else tells it from others of the set and the run.
+    #: What else distinguishes it from others of the set and the run.
     what: str = ""
 
 

@@ -11,8 +11,8 @@ from scipy.stats import wilcoxon
 
 # Two values as near as this are equal: published ones have three digits.
 _EQUAL = 5e-4
-#: A difference that has a larger chance of coming by luck is not judged.
-LUCK = 0.05
+#: A difference with a larger p is within noise, and not judged.
+SIGNIFICANT = 0.05
 
 
 class Beside(NamedTuple):
@@ -71,8 +71,8 @@ class Beside(NamedTuple):
         """A line a method, by the sets that all methods were run on.
 
         Columns are the mean over the sets, the mean rank, the sets on which the method is (also)
-        the best and, where ``best`` is named, how often that one is ahead and behind, with the
-        chance of as much by luck (Wilcoxon, two-sided).
+        the best and, where ``best`` is named, how often that one is ahead and behind, with
+        the p-value (Wilcoxon, two-sided).
         """
         whole = self.ours.dropna()
         signed = whole if larger_is_better else -whole
@@ -98,13 +98,13 @@ class Beside(NamedTuple):
         for name in self.ours.index:
             line = {"set": name, "runs": int(self.runs.loc[name].max())}
             for method in methods:
-                told = _at(self.published, name, method)
+                reported = _at(self.published, name, method)
                 own, sd = _at(self.ours, name, method), _at(self.sd, name, method)
-                line[f"{method}, published"] = _said(told, digits)
+                line[f"{method}, published"] = _text(reported, digits)
                 spread = "" if np.isnan(sd) else f" ± {sd:.{digits}f}"
-                line[f"{method}, ours"] = _said(own, digits) + (spread if own == own else "")
-                line["difference" if len(methods) == 1 else f"{method}, difference"] = _said(
-                    own - told, digits, sign=True
+                line[f"{method}, ours"] = _text(own, digits) + (spread if own == own else "")
+                line["difference" if len(methods) == 1 else f"{method}, difference"] = _text(
+                    own - reported, digits, sign=True
                 )
             lines.append(line)
         return pd.DataFrame(lines)
@@ -118,13 +118,13 @@ class Against(NamedTuple):
     p: float
 
     @property
-    def is_sure(self) -> bool:
-        """Whether it is more than luck gives."""
-        return self.p < LUCK
+    def is_significant(self) -> bool:
+        """Whether the difference is beyond noise."""
+        return self.p < SIGNIFICANT
 
 
 def compare(one: pd.Series[float], other: pd.Series[float]) -> Against:
-    """Sets on which one is ahead of another and behind it, and the chance of that by luck."""
+    """Sets on which one is ahead of another and behind it, and the p-value of that."""
     gap = (one - other).dropna()
     ahead, behind = int((gap > _EQUAL).sum()), int((gap < -_EQUAL).sum())
     p = float(wilcoxon(gap).pvalue) if (gap.abs() > 0).any() else float("nan")
@@ -154,10 +154,13 @@ def beside(
     in the order of the published table, others after them.
     """
     own = found[(found["measure"] == measure) & (found["k"] == k)]
-    told = published[(published["metric"] == measure) & (published["k"] == k)]
+    reported = published[(published["metric"] == measure) & (published["k"] == k)]
     renamed = {theirs: ours for ours, theirs in (names or {}).items()}
-    told = told.assign(method=told["method"].replace(renamed))
-    order = [*dict.fromkeys(told["dataset"]), *sorted(set(own["dataset"]) - set(told["dataset"]))]
+    reported = reported.assign(method=reported["method"].replace(renamed))
+    order = [
+        *dict.fromkeys(reported["dataset"]),
+        *sorted(set(own["dataset"]) - set(reported["dataset"])),
+    ]
     methods = list(dict.fromkeys(own["method"]))
     rows = [name for name in order if name in set(own["dataset"])]
 
@@ -165,7 +168,7 @@ def beside(
         table = own.pivot_table(index="dataset", columns="method", values="value", aggfunc=values)
         return table.reindex(index=rows, columns=methods)
 
-    theirs = told.pivot_table(index="dataset", columns="method", values="value")
+    theirs = reported.pivot_table(index="dataset", columns="method", values="value")
     return Beside(by("mean"), by("std"), theirs, by("count"))
 
 
@@ -175,7 +178,7 @@ def rounded(table: pd.DataFrame, digits: int = 3) -> pd.DataFrame:
     for name in shown.columns:
         if pd.api.types.is_float_dtype(shown[name]):
             signed = str(name).endswith("difference")
-            shown[name] = [_said(float(v), digits, sign=signed) for v in shown[name]]
+            shown[name] = [_text(float(v), digits, sign=signed) for v in shown[name]]
     return shown
 
 
@@ -186,7 +189,7 @@ def _at(table: pd.DataFrame, row: str, column: str) -> float:
     return float(value)
 
 
-def _said(value: float, digits: int, sign: bool = False) -> str:
+def _text(value: float, digits: int, sign: bool = False) -> str:
     if np.isnan(value):
         return "–"
     return f"{value:{'+' if sign else ''}.{digits}f}"

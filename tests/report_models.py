@@ -1,5 +1,6 @@
 """Small models, files and stand-ins that the tests of the report share."""
 
+import json
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -49,13 +50,28 @@ def payments(rows=1200, seed=0, days=60):
     return table
 
 
+def write_files(folder):
+    """Files to fit and to report on, good and bad."""
+    payments().to_csv(folder / "train.csv", index=False)
+    later = payments(900, seed=1).assign(name=[f"{NAME} new {i}" for i in range(900)])
+    later["when"] += pd.Timedelta("90D")
+    later.to_csv(folder / "later.csv", index=False)
+    later.drop(columns="fraud").to_csv(folder / "unlabelled.csv", index=False)
+    partly = later.assign(fraud=later["fraud"].where(np.arange(900) % 3 > 0))
+    partly.to_csv(folder / "partly.csv", index=False)
+    later.drop(columns="amount").to_csv(folder / "without.csv", index=False)
+    later.assign(fraud="maybe").to_csv(folder / "maybe.csv", index=False)
+    later.assign(when="soon").to_csv(folder / "soon.csv", index=False)
+    (folder / "text.rarefind").write_text("not a model")
+
+
 def fitted(name, table):
     roles = {"time": "when", "entity": "customer", "amount": "amount", "id": "name"}
     return TableModel(ESTIMATORS[name], "fraud", "bad", **roles, drop=["secret"]).fit(table)
 
 
-def evidence_of(model, table, **changes):
-    """Evidence in one piece, as of a period that was held out."""
+def estimate_of(model, table, **changes):
+    """An estimate in one piece, as of a period that was held out."""
     found = BudgetEstimate(
         how="The last days were held out <b>in time</b>.",
         positive=(table["fraud"] == "bad").to_numpy(),
@@ -126,6 +142,12 @@ def looked_up(figures, key):
     for part in key.split("."):
         figures = figures[int(part) if isinstance(figures, list) else part]
     return figures
+
+
+def check_numbers(page, figures):
+    for key, value, text in page.numbers:
+        assert json.loads(value) == looked_up(figures, key), key
+        assert tells(text, looked_up(figures, key)), (key, text, value)
 
 
 def tells(text, value):

@@ -1,3 +1,5 @@
+import importlib
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -5,6 +7,7 @@ from expected_failures import CHECKED
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from rarefind.auto import estimators
 from rarefind.base import RareClassifier
 from rarefind.neighbors import GammaKNNClassifier
 
@@ -20,26 +23,13 @@ def test_scikit_learn_agrees(estimator, check):
 
 
 def test_every_public_estimator_is_checked():
-    import rarefind.auto
-    import rarefind.boosting
-    import rarefind.conditions
-    import rarefind.neighbors
-    import rarefind.streams
-    import rarefind.trees
-
-    families = (
-        rarefind.neighbors,
-        rarefind.trees,
-        rarefind.boosting,
-        rarefind.streams,
-        rarefind.conditions,
-        rarefind.auto,
-    )
+    registered = {each.load() for each in estimators()}
+    assert registered == {type(estimator) for estimator, _ in CHECKED}
+    families = {importlib.import_module(f"rarefind.{each.family}") for each in estimators()}
     public = [getattr(family, name) for family in families for name in family.__all__]
-    estimators = {
+    assert registered == {
         thing for thing in public if isinstance(thing, type) and issubclass(thing, RareClassifier)
     }
-    assert estimators == {type(estimator) for estimator, _ in CHECKED}
 
 
 X = pd.DataFrame({"amount": np.arange(12.0), "hour": np.arange(12.0)[::-1]})

@@ -1,5 +1,8 @@
 """What the documents say is there, and runs."""
 
+import doctest
+import importlib
+import pkgutil
 import re
 import subprocess
 import sys
@@ -7,22 +10,24 @@ from pathlib import Path
 
 import pytest
 
-import rarefind.auto
-import rarefind.base
-import rarefind.boosting
-import rarefind.conditions
-import rarefind.data
-import rarefind.distances
-import rarefind.metrics
-import rarefind.neighbors
-import rarefind.plots
-import rarefind.rules
-import rarefind.search
-import rarefind.selection
-import rarefind.trees
+import rarefind
 
 ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+REFERENCE = (DOCS / "api.rst").read_text(encoding="utf-8")
+# The command line has a page of its own, which test_tutorial.py compares with the commands.
+ROOMS = sorted(
+    f"rarefind.{room.name}"
+    for room in pkgutil.iter_modules(rarefind.__path__)
+    if not room.name.startswith("_") and room.name != "cli"
+)
+# Types and lists of names that pages speak of in passing, and need no entry of their own.
+_IN_PASSING = {"COUNT_METRIC_NAMES", "REGISTERED_SCORERS", "CountMetric", "DISTANCES", "FORMAT"}
+
+
+def test_the_readme_is_short():
+    assert len(README.splitlines()) <= 90
 
 
 def test_the_lines_of_the_readme_work_when_pasted():
@@ -41,32 +46,47 @@ def test_pictures_and_pages_named_in_the_readme_are_there():
         assert (ROOT / path).exists(), path
 
 
-# Types and lists of names that pages speak of in passing, and need no entry of their own.
-_IN_PASSING = {"COUNT_METRIC_NAMES", "REGISTERED_SCORERS", "CountMetric", "DISTANCES"}
+@pytest.mark.parametrize("name", ROOMS)
+def test_everything_public_is_in_the_reference_and_documented(name):
+    room = importlib.import_module(name)
+    short = name.removeprefix("rarefind.")
+    for public in set(room.__all__) - _IN_PASSING:
+        entry = f"{short}.{public}"
+        assert re.search(rf"^   {entry}$", REFERENCE, re.MULTILINE), entry
+        assert getattr(room, public).__doc__
+
+
+def test_the_reference_names_nothing_else():
+    listed = re.findall(r"^   ([a-z]+)\.(\w+)$", REFERENCE, re.MULTILINE)
+    assert listed
+    for room, name in listed:
+        assert name in importlib.import_module(f"rarefind.{room}").__all__, f"{room}.{name}"
 
 
 @pytest.mark.parametrize(
-    "package",
-    [
-        rarefind.auto,
-        rarefind.base,
-        rarefind.boosting,
-        rarefind.conditions,
-        rarefind.data,
-        rarefind.distances,
-        rarefind.metrics,
-        rarefind.neighbors,
-        rarefind.plots,
-        rarefind.rules,
-        rarefind.search,
-        rarefind.selection,
-        rarefind.trees,
-    ],
-    ids=lambda package: package.__name__,
+    "page",
+    [DOCS / "start.rst", *sorted((DOCS / "howto").glob("*.rst"))],
+    ids=lambda page: page.stem,
 )
-def test_everything_public_is_in_the_reference_and_documented(package):
-    reference = (ROOT / "docs" / "api.rst").read_text(encoding="utf-8")
-    short = package.__name__.removeprefix("rarefind.")
-    for name in set(package.__all__) - _IN_PASSING:
-        assert re.search(rf"^   {short}\.{name}$", reference, re.MULTILINE), f"{short}.{name}"
-        assert getattr(package, name).__doc__
+def test_the_code_of_the_page_runs_and_prints_what_it_says(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    options = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    failed, tried = doctest.testfile(str(page), module_relative=False, optionflags=options)
+    assert tried
+    assert not failed
+    assert "code-block:: python" not in page.read_text(encoding="utf-8"), "code that is not run"
+
+
+def test_the_glossary_has_the_words_of_the_product():
+    page = (DOCS / "glossary.rst").read_text(encoding="utf-8")
+    terms = set(re.findall(r"^   (\w.*)$", page, re.MULTILINE))
+    words = {"alert", "check", "verdict", "claim", "hit", "budget", "entity", "priority", "reason"}
+    assert terms >= words | {"ripe label", "champion"}
+
+
+def test_every_benchmark_has_a_page_that_is_linked():
+    page = (DOCS / "benchmarks.rst").read_text(encoding="utf-8")
+    for path in (DOCS / "benchmarks").glob("*.md"):
+        assert f"benchmarks/{path.stem}\n" in page, path.name
+        for result in re.findall(r"results/(\S+\.md)", path.read_text(encoding="utf-8")):
+            assert (ROOT / "benchmarks" / "results" / result).exists(), result

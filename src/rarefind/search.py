@@ -13,14 +13,14 @@ from sklearn.neighbors import NearestNeighbors
 
 from rarefind._core.pairs import embed, nearest_on_all_cores, squared_distances
 from rarefind._core.saved import saved
-from rarefind._core.threads import threads_limited
+from rarefind._core.threads import limit_threads
 from rarefind._core.types import Array, Bools, Floats, Ints
 
 __all__ = ["DISTANCES", "NeighborSearch", "feature_differences"]
 
 DISTANCES = ("euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "precomputed")
 
-# Rows are checked where they come in; in many small searches a second look takes most of the time.
+# Rows are checked where they come in; in many small searches a second check takes most of the time.
 _CHECKED = partial(config_context, assume_finite=True, skip_parameter_validation=True)
 
 # Queries are answered in blocks, so that what is held beside the points stays near 128 MB.
@@ -120,7 +120,7 @@ class NeighborSearch:
         fetch = min(self.size, k if exclude is None else k + 1)
         if not fetch:
             return distances, index
-        limit = threads_limited(effective_n_jobs(self.n_jobs)) if self.n_jobs else nullcontext()
+        limit = limit_threads(effective_n_jobs(self.n_jobs)) if self.n_jobs else nullcontext()
         step = max(64, min(_BLOCK_ROWS, _BLOCK_CELLS // (fetch * max(1, rows.shape[1]))))
         with limit, _CHECKED():
             for start in range(0, len(rows), step):
@@ -142,7 +142,7 @@ class NeighborSearch:
         if self._by_products and _is_far_from_origin(points):
             self._centre = points.mean(axis=0)
             points = points - self._centre
-        # Brute force takes all cores by itself, a tree has to be told.
+        # Brute force takes all cores by itself, a tree has to be given n_jobs.
         jobs = (-1 if self.n_jobs is None else self.n_jobs) if tree else None
         index = NearestNeighbors(
             algorithm="kd_tree" if tree else "brute", metric=metric, p=p, n_jobs=jobs

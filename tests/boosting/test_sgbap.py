@@ -598,7 +598,7 @@ def test_levels_may_be_given_by_name_number_or_truth_value(bins):
     by_set = quick(1, categorical_features=[2], **stump).fit(X, y).priority(X)
     plain = quick(1, **stump).fit(X, y).priority(X)
     assert average_precision(y, by_set) > average_precision(y, plain) + 0.05
-    with pytest.raises(ValueError, match="names 'colour', which is no column"):
+    with pytest.raises(ValueError, match="names 'colour', which is not a column"):
         quick(categorical_features=["colour"]).fit(frame, y)
     with pytest.raises(ValueError, match="holds 2 truth values for 3 columns"):
         quick(categorical_features=[True, False]).fit(X, y)

@@ -81,9 +81,11 @@ def test_files_to_learn_from(refused, tmp_path, text, sentence):
 
 def test_files_that_are_no_tables(refused, tmp_path):
     (tmp_path / "data.parquet").write_bytes(b"no table at all")
-    assert "is not a whole parquet file" in refused("fit", "data.parquet", *FIT, "-o", "m.rarefind")
+    assert "is not a complete parquet file" in refused(
+        "fit", "data.parquet", *FIT, "-o", "m.rarefind"
+    )
     (tmp_path / "data.xlsx").write_bytes(b"PK")
-    assert "is of no known kind" in refused("fit", "data.xlsx", *FIT, "-o", "m.rarefind")
+    assert "is not of a known kind" in refused("fit", "data.xlsx", *FIT, "-o", "m.rarefind")
     assert "is a folder" in refused("fit", tmp_path, *FIT, "-o", "m.rarefind")
 
 

@@ -87,7 +87,7 @@ def refused(folder, monkeypatch, capsys):
 
 def test_a_model_that_is_kept(run):
     said = run("model.rarefind", "new.csv", "--budget", "20")
-    assert said.startswith("keep: 600 rows looked at\n")
+    assert said.startswith("keep: 600 rows\n")
     assert "None of 18 columns changed." in said
     assert "Of 20 rows on the list 20 have a verdict" in said
     assert "… 3 columns more" in said
@@ -130,7 +130,7 @@ def test_json_has_everything(run):
     assert set(found["columns"][0]) == {
         "column",
         "drift",
-        "chance",
+        "noise",
         "missing_before",
         "missing_now",
         "new_levels",
@@ -158,11 +158,11 @@ def test_bad_files_end_with_one_line(refused, tmp_path, folder):
     assert "is not a rarefind model file" in refused("new.csv", "new.csv")
     assert "is a folder" in refused("model.rarefind", tmp_path)
     assert "is empty" in refused("model.rarefind", tmp_path / "empty.csv")
-    assert "of no known kind" in refused("model.rarefind", tmp_path / "table.xyz")
+    assert "not of a known kind" in refused("model.rarefind", tmp_path / "table.xyz")
     assert "ine 3" in refused("model.rarefind", tmp_path / "ragged.csv")
     lacking = refused("model.rarefind", tmp_path / "lacking.csv")
     assert "'age[y]'" in lacking
-    assert "holds 'high" in refused("model.rarefind", tmp_path / "typed.csv")
+    assert "has 'high" in refused("model.rarefind", tmp_path / "typed.csv")
     assert "There is no column 'verdikt'" in refused(
         "model.rarefind", "checked.csv", "--verdicts", "verdikt"
     )

@@ -99,15 +99,15 @@ def expected_report(folder, target="fraud", positive="yes", time=None):
     return RuleSet.from_text(DESK).measure(table, y, time=time, pos_label=True)
 
 
-def test_right_rules_are_counted(run, tmp_path):
-    assert run("check", "desk.rules") == "desk.rules: 5 rules are right.\n"
-    assert run("check", "desk.json") == "desk.json: 5 rules are right.\n"
+def test_correct_rules_are_counted(run, tmp_path):
+    assert run("check", "desk.rules") == "desk.rules: 5 rules are correct.\n"
+    assert run("check", "desk.json") == "desk.json: 5 rules are correct.\n"
     for data in ("payments.csv", "payments.parquet"):
         said = run("check", "desk.rules", "--data", data)
-        assert said == f"desk.rules: 5 rules are right and fit {data}.\n"
+        assert said == f"desk.rules: 5 rules are correct and fit {data}.\n"
     one = tmp_path / "one.rules"
     one.write_text("\ufeffx: a > 1\n", encoding="utf-8")
-    assert run("check", one) == f"{one}: 1 rule is right.\n"
+    assert run("check", one) == f"{one}: 1 rule is correct.\n"
     assert run("convert", one, "--to", "text") == "x: a > 1\n", "without the mark of some editors"
 
 
@@ -121,19 +121,19 @@ fine: amount > 2
 """
 
 
-def test_all_mistakes_are_told_each_in_a_line(refused, tmp_path):
+def test_all_mistakes_are_listed_one_a_line(refused, tmp_path):
     path = tmp_path / "mistaken.rules"
     path.write_text(MISTAKEN, encoding="utf-8")
     assert refused("check", path) == [
         f"rarefind: {path} has 4 mistakes.",
         "Rule 'first': The rule ends too early.",
-        "Line 5 is no rule: write name: rule.",
+        "Line 5 is not a rule: write name: rule.",
         "Rule 'third': A number is needed where the rule has \"'x'\", a text.",
         "Two rules are called 'fine'.",
     ]
 
 
-def test_mistakes_in_json_are_told_one_by_one(refused, tmp_path):
+def test_mistakes_in_json_are_listed_one_by_one(refused, tmp_path):
     path = tmp_path / "mistaken.json"
     rules = [{"name": "a", "rule": "x >"}, {"name": "b", "rule": "x > 1"}, {"name": "c"}]
     path.write_text(json.dumps({"rules": rules}), encoding="utf-8")
@@ -141,11 +141,11 @@ def test_mistakes_in_json_are_told_one_by_one(refused, tmp_path):
     assert first == f"rarefind: {path} has 2 mistakes."
     assert others == [
         "Rule 'a': The rule ends too early.",
-        "This is no file of rules ('rule').",
+        "This is not a file of rules ('rule').",
     ]
 
 
-def test_names_that_two_rules_have_are_told(refused, tmp_path):
+def test_names_that_two_rules_have_are_mistakes(refused, tmp_path):
     path = tmp_path / "twice.json"
     rules = [{"name": name, "rule": "x > 1"} for name in "abab"]
     path.write_text(json.dumps({"rules": rules}), encoding="utf-8")
@@ -153,10 +153,10 @@ def test_names_that_two_rules_have_are_told(refused, tmp_path):
     assert refused("check", path) == [f"rarefind: {path} has 2 mistakes.", *told]
 
 
-def test_a_constant_that_is_wrong_is_told_once(refused, tmp_path):
+def test_a_wrong_constant_is_listed_once(refused, tmp_path):
     path = tmp_path / "constant.rules"
     path.write_text("x: amount > limit\ny: amount < limit\nlet limit = five\n", encoding="utf-8")
-    told = ["rarefind: Line 3: 'five' is no number, text in quotes or truth."]
+    told = ["rarefind: Line 3: 'five' is not a number, a text in quotes, true or false."]
     assert refused("check", path, "--data", "payments.csv") == told
 
 
@@ -164,18 +164,18 @@ def test_a_constant_that_is_wrong_is_told_once(refused, tmp_path):
     ("rule", "message"),
     [
         ("amuont > 1", "There is no column 'amuont': did you mean 'amount'?"),
-        ("country > 1", "The column 'country' holds a text, and a number is needed."),
-        ("time > 1", "The column 'time' holds a date, and a number is needed."),
-        ("time = '2026-01-01'", "The column 'time' holds a date, and a text is needed."),
+        ("country > 1", "The column 'country' is a text, and a number is needed."),
+        ("time > 1", "The column 'time' is a date, and a number is needed."),
+        ("time = '2026-01-01'", "The column 'time' is a date, and a text is needed."),
         (
             "time = country",
-            "The column 'time' holds a date and 'country' a text, which cannot be compared.",
+            "The column 'time' is a date and 'country' a text: they cannot be compared.",
         ),
         (
             "amount != country",
-            "The column 'amount' holds a number and 'country' a text, which cannot be compared.",
+            "The column 'amount' is a number and 'country' a text: they cannot be compared.",
         ),
-        ("not code", "The column 'code' holds a number, and a truth is needed."),
+        ("not code", "The column 'code' is a number, and a truth is needed."),
     ],
 )
 @pytest.mark.parametrize("data", ["payments.csv", "payments.parquet"])
@@ -322,15 +322,18 @@ MEASURE = ("measure", "desk.rules", "payments.csv", "--target")
         (("check", "none.rules"), "There is no file none.rules: check the name and the folder."),
         (("check", "."), ". is a folder: name one file inside it."),
         (("check", "desk.rules", "--data", "none.csv"), "There is no file none.csv"),
-        (("check", "desk.rules", "--data", "desk.rules"), "desk.rules is of no known kind"),
+        (("check", "desk.rules", "--data", "desk.rules"), "desk.rules is not of a known kind"),
         ((*MEASURE, "fruad"), "There is no column 'fruad': did you mean 'fraud'?"),
         ((*MEASURE, "amount"), "Target column 'amount' has no label in"),
         ((*MEASURE, "fraud", "--positive", "maybe"), "Target column 'fraud' has no label 'maybe'"),
         ((*MEASURE, "fraud", "--time", "tmie"), "There is no column 'tmie': did you mean 'time'?"),
-        ((*MEASURE, "fraud", "--time", "amount"), "The column 'amount' holds no dates"),
-        ((*MEASURE, "fraud", "--limit", "min_luck=1"), "'min_luck' is no limit"),
-        ((*MEASURE, "fraud", "--limit", "precision"), "'precision' is no limit: write one as min_"),
-        ((*MEASURE, "fraud", "--limit", "min_lift=nan"), "'min_lift=nan' is no limit"),
+        ((*MEASURE, "fraud", "--time", "amount"), "The column 'amount' has no dates"),
+        ((*MEASURE, "fraud", "--limit", "min_luck=1"), "'min_luck' is not a limit"),
+        (
+            (*MEASURE, "fraud", "--limit", "precision"),
+            "'precision' is not a limit: write one as min_",
+        ),
+        ((*MEASURE, "fraud", "--limit", "min_lift=nan"), "'min_lift=nan' is not a limit"),
         ((*MEASURE, "fraud", "--limit", "max_alerts_a_day=5"), "A limit on alerts_a_day needs"),
         ((*MEASURE, "fraud", "-o", "no/kept.rules"), "There is no folder no to write kept.rules"),
         (("convert", "none.rules", "--to", "sql"), "There is no file none.rules"),
@@ -340,7 +343,7 @@ MEASURE = ("measure", "desk.rules", "payments.csv", "--target")
             "There is no dialect 'oracle': known are ansi, sqlite",
         ),
         (("convert", "desk.rules", "--to", "text", "--table", "t"), "The options --dialect and"),
-        (("convert", "desk.rules", "--to", "sql", "--table", "a..b"), "'a..b' is no table"),
+        (("convert", "desk.rules", "--to", "sql", "--table", "a..b"), "'a..b' is not a table"),
         (("convert", "desk.rules", "--to", "sql", "-o", "."), ". is a folder"),
     ],
 )
@@ -355,11 +358,11 @@ def test_bad_input_ends_with_one_sentence(refused, arguments, message):
     [
         ("x.rules", b"", "is empty"),
         ("x.rules", b" \n\n", "is empty"),
-        ("x.rules", b"# nothing yet\nlet limit = 5\n", "holds no rules"),
-        ("x.json", b'{"rules": []}', "holds no rules"),
-        ("x.json", b"[1]", "This is no file of rules"),
+        ("x.rules", b"# nothing yet\nlet limit = 5\n", "has no rules"),
+        ("x.json", b'{"rules": []}', "has no rules"),
+        ("x.json", b"[1]", "This is not a file of rules"),
         ("x.json", b"[" * 100_000, "is nested too deeply to be a file of rules"),
-        ("x.rules", "x: a = 'é'".encode("latin-1"), "is no text in UTF-8"),
+        ("x.rules", "x: a = 'é'".encode("latin-1"), "is not text in UTF-8"),
     ],
 )
 @pytest.mark.parametrize(
@@ -460,21 +463,78 @@ def test_learned_rules_are_those_of_the_model(run, folder, tmp_path):
         drop=["code", "note"],
     ).fit(read_table(folder / "payments.csv"))
     rules, conditions = model.rules(), model.conditions()
-    alerts = RuleSet([r for r, w in zip(rules, conditions["weight"], strict=True) if w > 0])
+    above = (conditions["weight"] > 0) & (conditions["lift_low"] > 1)
+    alerts = RuleSet([rule for rule, alert in zip(rules, above, strict=True) if alert])
     text = out.read_text(encoding="utf-8")
     assert RuleSet.from_text(text).to_text() == alerts.to_text()
     assert text.count("# weight ") == len(alerts)
-    assert text.count("# lowers a score by ") == len(rules) - len(alerts)
+    assert text.count("# not an alert: ") == len(rules) - len(alerts)
     assert again.read_text(encoding="utf-8") == alerts.to_json() + "\n"
     assert 1 <= len(rules) <= 2
-    assert said.endswith(f"The rules that raise a score are in {out}.\n")
+    assert said.endswith(f" {out}.\n")
     assert f"c1: {rules['c1']}" in said
-    assert ("lower a score" in said) == (conditions["weight"] < 0).any()
+    assert ("left out" in said) == (len(alerts) < len(rules))
     assert found["rows"] == 300
     assert [rule.pop("name") for rule in found["rules"]] == [rule.name for rule in rules]
+    assert [rule.pop("alert") for rule in found["rules"]] == above.tolist()
     values = pd.DataFrame(found["rules"], index=conditions.index)[conditions.columns]
     pd.testing.assert_frame_equal(values, conditions)
-    assert run("check", out, "--data", "payments.csv").endswith("right and fit payments.csv.\n")
+    assert run("check", out, "--data", "payments.csv").endswith("correct and fit payments.csv.\n")
+
+
+@pytest.fixture(scope="module")
+def mostly_usual(tmp_path_factory):
+    """Payments of which two thirds of the frauds look like any other payment."""
+    rng = np.random.default_rng(0)
+    n = 4000
+    fraud = rng.random(n) < 0.03
+    risk = np.where(fraud & (rng.random(n) < 0.33), rng.uniform(0.9, 1, n), rng.uniform(0, 0.92, n))
+    table = pd.DataFrame({"risk": risk, "amount": rng.gamma(2, 30, n), "fraud": fraud.astype(int)})
+    path = tmp_path_factory.mktemp("usual") / "payments.csv"
+    table.to_csv(path, index=False)
+    return path
+
+
+def test_a_rule_below_the_base_rate_is_not_an_alert(run, mostly_usual, tmp_path):
+    out = tmp_path / "learned.rules"
+    options = ("learn", mostly_usual, "--target", "fraud", "--most", 6, "--tolerance", 0)
+    said = run(*options, "-o", out)
+    learned = json.loads(run(*options, "-o", tmp_path / "learned.json", "--json"))["rules"]
+    below = [rule for rule in learned if rule["lift_low"] <= 1]
+    assert any(rule["weight"] > 0 and rule["lift"] < 1 for rule in below), "the case at hand"
+    alerts = RuleSet.from_text(out.read_text(encoding="utf-8"))
+    assert {rule.name for rule in alerts} == {
+        rule["name"] for rule in learned if rule not in below and rule["weight"] > 0
+    }
+    assert f"{len(below)} of {len(learned)} rules" in said
+    assert "left out: the precision is not clearly above the base rate" in " ".join(said.split())
+    table = read_table(mostly_usual)
+    measured = alerts.measure(table, table["fraud"], pos_label=1).rules
+    assert (measured["lift"] > 1).all()
+
+
+def test_rules_of_too_few_positives_are_measured_where_they_were_learned(run, tmp_path):
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"risk": rng.random(500), "amount": rng.gamma(2, 30, 500)})
+    table["fraud"] = (table["risk"] > 0.97).astype(int)
+    assert table["fraud"].sum() < 20, "nothing is held out to measure rules on"
+    path, out = tmp_path / "few.csv", tmp_path / "few.rules"
+    table.to_csv(path, index=False)
+    said = run("learn", path, "--target", "fraud", "-o", out)
+    assert "on the rows it was learned from" in out.read_text(encoding="utf-8")
+    assert "measured on the rows they were learned from" in said
+    assert len(RuleSet.from_text(out.read_text(encoding="utf-8")))
+
+
+def test_no_file_is_written_when_no_rule_is_an_alert(refused, tmp_path):
+    rng = np.random.default_rng(2)
+    table = pd.DataFrame({"x": rng.random(1000), "fraud": (np.arange(1000) % 20 == 0).astype(int)})
+    table.to_csv(tmp_path / "noise.csv", index=False)
+    out = tmp_path / "noise.rules"
+    (line,) = refused("learn", tmp_path / "noise.csv", "--target", "fraud", "-o", out)
+    assert "above the base rate" in line
+    assert line.endswith(f"so {out} was not written.")
+    assert not out.exists()
 
 
 @pytest.mark.parametrize(

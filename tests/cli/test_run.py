@@ -38,8 +38,8 @@ def test_every_command_says_what_it_does_with_an_example(name):
 
 def test_commands_start_without_the_heavy_libraries(installed):
     code = (
-        "import sys, rarefind.cli; "
-        "print([m for m in ('numpy', 'pandas', 'sklearn', 'pyarrow') if m in sys.modules])"
+        "import sys, rarefind.cli._app; "
+        "print([m for m in ('numpy', 'pandas', 'sklearn', 'pyarrow', 'numba') if m in sys.modules])"
     )
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
@@ -58,7 +58,7 @@ def test_options_come_from_a_file(rarefind, files, tmp_path):
     fitted = rarefind("fit", files.known, cwd=tmp_path)
     assert fitted.returncode == 0, fitted.stderr
     card = json.loads(fitted.stdout)["card"]
-    assert card["columns kept out on purpose"] == ["day", "customer"]
+    assert card["kept_out"] == ["day", "customer"]
     ranked = rarefind("rank", "model.rarefind", files.new, cwd=tmp_path)
     assert len(json.loads(ranked.stdout)["list"]) == 6, "2 % of 300"
     typed = rarefind("rank", "model.rarefind", files.new, "--budget", "3", cwd=tmp_path)
@@ -68,10 +68,10 @@ def test_options_come_from_a_file(rarefind, files, tmp_path):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("targt = 1", "holds 'targt', which is no option: did you mean 'target'?"),
-        ("[fitt]\nbudget = 1", "holds command 'fitt', which is no option: did you mean 'fit'?"),
-        ("[rank]\ntarget = 1", "holds [rank] 'target', which is no option"),
-        ("target", "is no TOML"),
+        ("targt = 1", "has 'targt', which is not known: did you mean 'target'?"),
+        ("[fitt]\nbudget = 1", "has command 'fitt', which is not known: did you mean 'fit'?"),
+        ("[rank]\ntarget = 1", "has [rank] 'target', which is not known"),
+        ("target", "is not TOML"),
     ],
 )
 def test_mistakes_in_that_file(rarefind, tmp_path, text, sentence):
@@ -122,7 +122,7 @@ def test_ctrl_c_of_a_fit_keeps_what_is_done(tmp_path, files):
         return
     assert process.returncode == 0, rest
     assert names == ["m.rarefind"]
-    assert "It was stopped before rows were held out" in " ".join(shown.split())
+    assert "The fit was stopped before rows could be held out" in " ".join(shown.split())
     assert load(tmp_path / "m.rarefind").target == "false"
 
 

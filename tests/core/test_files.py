@@ -1,17 +1,17 @@
 import pytest
 
-from rarefind._core.files import written_whole
+from rarefind._core.files import atomic_write
 
 
 def stop_half_way(path):
-    with written_whole(path) as part:
+    with atomic_write(path) as part:
         part.write_text("half")
         raise RuntimeError
 
 
 def test_a_file_is_whole_or_not_there(tmp_path):
     path = tmp_path / "list.csv"
-    with written_whole(path) as part:
+    with atomic_write(path) as part:
         part.write_text("whole")
         assert not path.exists()
     assert path.read_text() == "whole"

@@ -1,19 +1,19 @@
-"""Who is told how much of long work is done."""
+"""How the progress of long work is reported."""
 
 import gzip
 
 import numpy as np
 import pandas as pd
 
-from rarefind._core.progress import progress_bar, watched
+from rarefind._core.progress import listen_to_progress, progress_bar
 from rarefind.boosting import SGBAPClassifier
 from rarefind.cli._steps import _Step
-from rarefind.data.read import about_rows, followed
+from rarefind.data.read import about_rows, with_progress
 
 
 def test_a_listener_is_told_of_the_outermost_work_only():
-    told = []
-    with watched(lambda done, total: told.append((done, total))):
+    reported = []
+    with listen_to_progress(lambda done, total: reported.append((done, total))):
         with progress_bar("outer", 3, 0) as step:
             step(2)
             with progress_bar("inner", 50, 0) as inner:
@@ -23,18 +23,18 @@ def test_a_listener_is_told_of_the_outermost_work_only():
             step(7)
     with progress_bar("nobody listens", 3, 0) as step:
         step(1)
-    assert told == [(2, 3), (3, 3), (7, None)]
+    assert reported == [(2, 3), (3, 3), (7, None)]
 
 
 def test_a_fit_tells_of_its_rounds():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 3)), rng.random(200) < 0.2
-    told = []
-    with watched(lambda done, total: told.append((done, total))):
+    reported = []
+    with listen_to_progress(lambda done, total: reported.append((done, total))):
         SGBAPClassifier(n_estimators=5, n_jobs=1).fit(X, y)
     # Of the ten rounds, five with rows held out; no more are made on all rows than was best.
-    assert told[:5] == [(n, 10) for n in range(1, 6)]
-    assert told == [(n, 10) for n in range(1, len(told) + 1)]
+    assert reported[:5] == [(n, 10) for n in range(1, 6)]
+    assert reported == [(n, 10) for n in range(1, len(reported) + 1)]
 
 
 def test_a_step_says_how_long_it_will_take():
@@ -58,8 +58,8 @@ def test_rows_of_a_file_are_about_known(tmp_path):
     assert about_rows(tmp_path / "a.parquet") == 200_000
     assert abs(about_rows(tmp_path / "a.csv") - 200_000) < 1000
     assert 100_000 < about_rows(tmp_path / "a.csv.gz") < 300_000
-    told = []
-    with watched(lambda done, total: told.append((done, total))):
-        pieces = list(followed([frame[:50_000], frame[50_000:]], tmp_path / "a.parquet"))
+    reported = []
+    with listen_to_progress(lambda done, total: reported.append((done, total))):
+        pieces = list(with_progress([frame[:50_000], frame[50_000:]], tmp_path / "a.parquet"))
     assert [len(piece) for piece in pieces] == [50_000, 150_000]
-    assert told == [(50_000, 200_000), (200_000, 200_000)]
+    assert reported == [(50_000, 200_000), (200_000, 200_000)]

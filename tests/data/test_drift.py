@@ -1,4 +1,4 @@
-"""Drift of columns: found where it is, not where chance is."""
+"""Drift of columns: found where it is, not where there is only noise."""
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,7 @@ def payments(rng, n, **changes):
             "amount": rng.lognormal(3, 1, n),
             "items": rng.poisson(2, n),
             "zeros": np.where(rng.random(n) < 0.9, 0.0, rng.random(n)),
-            "holes": np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n)),
+            "incomplete": np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n)),
             "country": rng.choice(["FR", "BE", "DE", "US"], n, p=[0.6, 0.3, 0.09, 0.01]),
             "shop": [f"s{int(i)}" for i in rng.exponential(30, n)],
             "new": rng.random(n) < 0.1,
@@ -31,7 +31,7 @@ def payments(rng, n, **changes):
     return table.assign(**changes)
 
 
-COLUMNS = ["amount", "items", "zeros", "holes", "country", "shop", "new", "when"]
+COLUMNS = ["amount", "items", "zeros", "incomplete", "country", "shop", "new", "when"]
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ def test_what_changed_is_named(reference):
     table = payments(rng, 500)
     table["amount"] *= 3
     table["country"] = np.where(rng.random(500) < 0.5, "XX", table["country"])
-    table.loc[rng.random(500) < 0.5, "holes"] = np.nan
+    table.loc[rng.random(500) < 0.5, "incomplete"] = np.nan
     table["new"] = rng.random(500) < 0.6
     table["zeros"] = rng.random(500)
     found = verdicts(reference, table)
@@ -85,7 +85,7 @@ def test_what_changed_is_named(reference):
         "amount": "changed",
         "items": "stable",
         "zeros": "changed",
-        "holes": "changed",
+        "incomplete": "changed",
         "country": "changed",
         "shop": "stable",
         "new": "changed",
@@ -94,9 +94,9 @@ def test_what_changed_is_named(reference):
     assert found.loc["amount", "text"].startswith("above ")
     assert found.loc["country", "text"].startswith("rare or new values: ")
     assert found.loc["country", "new_levels"] == pytest.approx((table["country"] == "XX").mean())
-    assert found.loc["holes", "text"].startswith("missing: ")
-    assert found.loc["holes", "missing_now"] == table["holes"].isna().mean()
-    assert found.loc["holes", "missing_before"] == pytest.approx(0.1, abs=0.02)
+    assert found.loc["incomplete", "text"].startswith("missing: ")
+    assert found.loc["incomplete", "missing_now"] == table["incomplete"].isna().mean()
+    assert found.loc["incomplete", "missing_before"] == pytest.approx(0.1, abs=0.02)
     assert found.loc["new", "text"].startswith("true: ")
     assert found.loc["items", "text"] == "as at fit"
     assert found.loc["items", "new_levels"] == 0

@@ -22,7 +22,7 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-# Tables of every type, with holes ------------------------------------------------------------
+# Tables of every type, with missing values --------------------------------------------------
 
 VALUES = {
     "number": st.floats(-1e9, 1e9),
@@ -38,11 +38,11 @@ VALUES = {
 @st.composite
 def columns(draw, rows):
     kinds = draw(st.lists(st.sampled_from(sorted(VALUES)), min_size=1, max_size=5))
-    holes = draw(st.booleans())
+    missing = draw(st.booleans())
     return {
         f"{kind} {i}": draw(
             st.lists(
-                st.none() | VALUES[kind] if holes else VALUES[kind], min_size=rows, max_size=rows
+                st.none() | VALUES[kind] if missing else VALUES[kind], min_size=rows, max_size=rows
             )
         )
         for i, kind in enumerate(kinds)
@@ -80,11 +80,11 @@ settings_of = st.fixed_dictionaries(
 
 
 def fitted(table, params):
-    """A fitted encoder; None if no column of the table says anything."""
+    """A fitted encoder; None if no column has any information."""
     try:
         return TableEncoder(**params).fit(table)
     except ValueError as error:
-        if "No column of the table says anything" not in str(error):
+        if "No column of the table has any information" not in str(error):
             raise
         return None
 
@@ -115,7 +115,7 @@ def test_scoring_needs_the_names_and_no_more(data, params):
     encoder = fitted(in_pandas(table), params)
     if encoder is None:
         return
-    # New rows of the same types: unseen levels, holes where there were none, another order.
+    # New rows of the same types: unseen levels, missing where there were none, another order.
     kinds = {name: VALUES[name.split()[0]] for name in table}
     rows = data.draw(st.integers(0, 4))
     later = {
@@ -297,9 +297,9 @@ def test_levels_can_be_numbers_and_unseen_ones_have_one_of_their_own():
     found = encoder.transform(new)
     np.testing.assert_array_equal(found[:, 0], [1, 2, np.nan, np.nan, 0, 2])
     np.testing.assert_array_equal(found[:, 1], 0)
-    said = [encoder.describe(0, code) for code in (0, 1.0, 2.0, np.nan)]
+    described = [encoder.describe(0, code) for code in (0, 1.0, 2.0, np.nan)]
     texts = ["BE", "FR", "another value", "missing"]
-    assert said == [("country", text) for text in texts]
+    assert described == [("country", text) for text in texts]
     assert encoder.describe_value("country", "XX") == "XX"
     assert encoder.describe_value("country", None) == "missing"
     assert TableEncoder().fit(table).level_outputs_ == []
@@ -534,15 +534,15 @@ DAYS = TABLE["opened"]
     [
         (TABLE.drop(columns="amount"), "lacks column 'amount', which .* add it, empty"),
         (TABLE[["country"]], "lacks columns 'amount', 'new', 'opened', .* add them, empty"),
-        (TABLE.assign(amount=["1", "two", "3"]), "'amount' holds 'two' in row 2"),
-        (TABLE.assign(amount=DAYS), "'amount' held numbers at fit and holds dates now"),
-        (TABLE.assign(amount=[1, np.inf, 2]), "'amount' holds infinity in 1 of 3 rows"),
-        (TABLE.assign(new=["yes", "no", "perhaps"]), "'new' holds 'perhaps' in row 3"),
-        (TABLE.assign(new=[0, 1, 2]), "'new' held true and false at fit and holds other numbers"),
-        (TABLE.assign(new=DAYS), "'new' held true and false at fit and holds dates now"),
-        (TABLE.assign(opened=[1, 2, 3]), "'opened' held dates at fit and holds numbers now"),
-        (TABLE.assign(opened="soon"), "'opened' holds 'soon' in row 1"),
-        (TABLE.assign(country=[["FR"], ["BE"], []]), "'country' holds lists or other nested"),
+        (TABLE.assign(amount=["1", "two", "3"]), "'amount' has 'two' in row 2"),
+        (TABLE.assign(amount=DAYS), "'amount' had numbers at fit and has dates now"),
+        (TABLE.assign(amount=[1, np.inf, 2]), "'amount' has infinite values in 1 of 3 rows"),
+        (TABLE.assign(new=["yes", "no", "perhaps"]), "'new' has 'perhaps' in row 3"),
+        (TABLE.assign(new=[0, 1, 2]), "'new' had true and false at fit and has other numbers"),
+        (TABLE.assign(new=DAYS), "'new' had true and false at fit and has dates now"),
+        (TABLE.assign(opened=[1, 2, 3]), "'opened' had dates at fit and has numbers now"),
+        (TABLE.assign(opened="soon"), "'opened' has 'soon' in row 1"),
+        (TABLE.assign(country=[["FR"], ["BE"], []]), "'country' has lists or other nested"),
         (TABLE.to_numpy()[:, :2], "X has 2 features, but TableEncoder is expecting 4"),
         (pd.concat([TABLE, TABLE], axis=1), "more than one column named 'amount'"),
     ],
@@ -608,25 +608,25 @@ def test_questions_about_nothing_get_a_sentence():
 
 
 def arrow_table(n=60):
-    """Columns of many Arrow types, in several chunks, all with holes."""
+    """Columns of many Arrow types, in several chunks, all with missing values."""
     rng = np.random.default_rng(0)
-    holes = rng.random(n) < 0.2
+    missing = rng.random(n) < 0.2
     words = np.array([" FR", "BE ", "NA", "é", "", "yes"], dtype=object)[rng.integers(0, 6, n)]
     whole = rng.integers(0, 9, n)
     columns = {
-        "float": pa.array(rng.normal(size=n), mask=holes),
-        "single": pa.array(rng.normal(size=n).astype(np.float32), mask=holes),
-        "nan": pa.array(np.where(holes, np.nan, whole)),
-        "whole": pa.array(whole, mask=holes),
+        "float": pa.array(rng.normal(size=n), mask=missing),
+        "single": pa.array(rng.normal(size=n).astype(np.float32), mask=missing),
+        "nan": pa.array(np.where(missing, np.nan, whole)),
+        "whole": pa.array(whole, mask=missing),
         "byte": pa.array(whole.astype(np.uint8)),
-        "decimal": pa.array(whole, mask=holes).cast(pa.decimal128(21, 2)),
-        "bool": pa.array(rng.random(n) < 0.5, mask=holes),
-        "date": pa.array(whole, mask=holes).cast(pa.int32()).cast(pa.date32()),
-        "text": pa.array(words, mask=holes),
-        "large": pa.array(words, mask=holes).cast(pa.large_string()),
-        "levels": pa.array(words, mask=holes).dictionary_encode(),
-        "codes": pa.array([f"{i},5" for i in whole], mask=holes),
-        "many": pa.array([f"l{i % 40}" for i in range(n)], mask=holes),
+        "decimal": pa.array(whole, mask=missing).cast(pa.decimal128(21, 2)),
+        "bool": pa.array(rng.random(n) < 0.5, mask=missing),
+        "date": pa.array(whole, mask=missing).cast(pa.int32()).cast(pa.date32()),
+        "text": pa.array(words, mask=missing),
+        "large": pa.array(words, mask=missing).cast(pa.large_string()),
+        "levels": pa.array(words, mask=missing).dictionary_encode(),
+        "codes": pa.array([f"{i},5" for i in whole], mask=missing),
+        "many": pa.array([f"l{i % 40}" for i in range(n)], mask=missing),
         "numbers": pa.DictionaryArray.from_arrays(pa.array(whole % 3), pa.array([7, 8, 9])),
     }
     table = pa.table(columns)

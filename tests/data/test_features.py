@@ -14,7 +14,7 @@ DAY = pd.Timedelta("1D")
 
 
 def naive_features(table, delay, windows):
-    """The definition, row by row: looks at all earlier rows of the same customer or terminal."""
+    """The definition, row by row: goes over all earlier rows of the same customer or terminal."""
     delay, windows = seconds(delay), {name: seconds(name) for name in windows}
     clock = table["time"].tolist()
     at = [(time - START).total_seconds() for time in clock]

@@ -1,4 +1,4 @@
-"""What a table holds, and which columns tell too much."""
+"""What is in a table, and which columns give the positives away."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,13 @@ import pytest
 from sklearn.metrics import average_precision_score
 
 from rarefind.data import DriftReference, Leak, profile_table
-from rarefind.data._leaks import LeakSearch, Rows, _ap_of_levels, _ap_of_numbers, _average_precision
+from rarefind.data._leaks import (
+    LeakRows,
+    LeakSearch,
+    _ap_of_levels,
+    _ap_of_numbers,
+    _average_precision,
+)
 
 
 def table_with(rng, n=4000, share=0.02, **columns):
@@ -82,7 +88,7 @@ def test_the_sentences(rng):
         == str(profile).splitlines()
         == [
             f"12,345 rows, {profile.positives} positives ({profile.positives / 123.45:.1f} %).",
-            "2 columns have holes: paid (99 %), other (under 1 %).",
+            "2 columns have missing values: paid (99 %), other (under 1 %).",
             "1 column has one value: same.",
             "paid alone gives average precision 1.000: a suspected leak; leave it out with "
             "--drop paid if it is not known when the list is made.",
@@ -92,7 +98,8 @@ def test_the_sentences(rng):
     many = pd.DataFrame({f"c{i}": [1, np.nan] * 5 for i in range(9)})
     assert profile_table(many).lines() == [
         "10 rows.",
-        "9 columns have holes: c0 (50 %), c1 (50 %), c2 (50 %), c3 (50 %), c4 (50 %), … 4 more.",
+        "9 columns have missing values: c0 (50 %), c1 (50 %), c2 (50 %), c3 (50 %), c4 (50 %), "
+        "… 4 more.",
     ]
 
 
@@ -153,7 +160,7 @@ def test_five_positives_and_a_leak(rng):
     y = np.array(["yes"] * 5 + ["no"] * 95)
     table = pd.DataFrame({"leak": (y == "yes") * 1.0, "noise": rng.normal(size=100), "y": y})
     assert leaks(table) == ["leak"]
-    assert leaks(table[1:]) == []  # four positives tell too little
+    assert leaks(table[1:]) == []  # four positives are too few
 
 
 def test_a_strong_column_is_no_leak(rng):
@@ -200,7 +207,7 @@ def test_numbers_by_their_slow_definition(rng):
     for _ in range(20):
         values = np.where(rng.random(120) < 0.2, np.nan, rng.integers(0, 8, 120) * 1.0)
         positive = rng.random(120) < 0.2
-        rows = Rows(np.arange(120), positive, rng.random(120) < 0.5, 2.0)
+        rows = LeakRows(np.arange(120), positive, rng.random(120) < 0.5, 2.0)
         weight = np.where(positive, 1.0, 2.0)
         ways = (values, -values)
         expected = max(

@@ -166,9 +166,7 @@ def test_a_later_file_is_read_with_the_types_of_the_first(tmp_path):
         assert table["member"].iloc[0] == "yes"
     assert types(read_table(later, like=pd.DataFrame({"code": ["x"]})))["code"] == "text"
     bad = write(tmp_path, "c.csv", "day,size\n2/1/2026,3\n32/1/2026,4\n")
-    with pytest.raises(
-        ValueError, match="'day' holds '32/1/2026' in row 2, where the other values"
-    ):
+    with pytest.raises(ValueError, match="'day' has '32/1/2026' in row 2, where the other values"):
         read_table(bad, like=first)
 
 
@@ -281,7 +279,7 @@ def test_types_come_from_the_first_piece_unless_given(tmp_path):
     pieces = read_chunks(path, rows=1)
     assert next(pieces)["a"].tolist() == [1]
     assert next(pieces)["b"].tolist() == ["x"]
-    with pytest.raises(ValueError, match="'a' holds 'none' in row 3"):
+    with pytest.raises(ValueError, match="'a' has 'none' in row 3"):
         next(pieces)
     text = {"a": "text", "b": "text"}
     assert [piece["a"].iloc[0] for piece in read_chunks(path, 1, text)] == ["1", "2.5", "none"]
@@ -319,11 +317,11 @@ def test_pieces_of_some_columns(tmp_path, name):
         ("t.csv", 'a,b\n"1\n\n2",2\n3,4,5\n', "Line 5 of .* has 3 fields where the header has 2"),
         ("t.txt", "a|b|c\n\n1|2|3\n1|2\n", "Line 4 of .* 2 fields .* 3: .* separator '|'"),
         ("t.csv", "a,b,a,b\n1,2,3,4\n", "more than one column named 'a', 'b': give each"),
-        ("t.xlsx", "PK", r"is of no known kind: its name should end in one of \.csv"),
-        ("t", "a,b\n1,2\n", "is of no known kind"),
-        ("t.parquet.gz", "x", "is of no known kind"),
-        ("t.parquet", "not columnar at all", "is not a whole parquet file: write it again"),
-        ("t.arrow", "not columnar at all", "is not a whole arrow file: write it again"),
+        ("t.xlsx", "PK", r"is not of a known kind: its name should end in one of \.csv"),
+        ("t", "a,b\n1,2\n", "is not of a known kind"),
+        ("t.parquet.gz", "x", "is not of a known kind"),
+        ("t.parquet", "not columnar at all", "is not a complete parquet file: write it again"),
+        ("t.arrow", "not columnar at all", "is not a complete arrow file: write it again"),
         ("t.dat", "a,b\n1,2\n", "is not a KEEL file, for it has no line @data"),
         ("t.dat", KEEL + "1.0, red\n", "Line 11 of .* has 2 fields where the header names 3"),
         ("t.dat", KEEL.partition("1.5")[0], "has a header but no rows"),
@@ -343,17 +341,17 @@ def test_missing_files_and_folders(tmp_path):
         read_table(tmp_path / "gone.csv")
     with pytest.raises(ValueError, match="is a folder: name one file inside"):
         read_table(tmp_path)
-    with pytest.raises(ValueError, match="at least one row, and rows=0"):
+    with pytest.raises(ValueError, match="at least one row, but rows=0"):
         read_chunks(tmp_path / "gone.csv", rows=0)
 
 
 def test_damaged_gzip_files(tmp_path):
     path = tmp_path / "t.csv.gz"
     path.write_bytes(gzip.compress(b"a,b\n" + bytes(range(48, 58)) * 500)[:-12])
-    with pytest.raises(ValueError, match="is not a whole gzip file"):
+    with pytest.raises(ValueError, match="is not a complete gzip file"):
         read_table(path)
     path.write_bytes(b"a,b\n1,2\n")
-    with pytest.raises(ValueError, match="is not a whole gzip file"):
+    with pytest.raises(ValueError, match="is not a complete gzip file"):
         read_table(path)
 
 
@@ -374,14 +372,14 @@ def test_columnar_files_are_checked_as_others(tmp_path):
     ("target", "message"),
     [
         ("frad", "There is no column 'frad': did you mean 'fraud'"),
-        ("zzzz", "There is no column 'zzzz': the columns are fraud, kind, same, hole"),
+        ("zzzz", "There is no column 'zzzz': the columns are fraud, kind, same, partial"),
         ("kind", r"'kind' holds 3 values \('a', 'b', 'c'\), where two labels are needed"),
         ("same", r"'same' holds 1 value \(7\), where two labels are needed"),
-        ("hole", "'hole' has no label in 1 of 3 rows: fill them in"),
+        ("partial", "'partial' has no label in 1 of 3 rows: fill them in"),
     ],
 )
 def test_bad_targets_get_a_sentence(tmp_path, target, message):
-    path = write(tmp_path, "t.csv", "fraud,kind,same,hole\n0,a,7,1\n0,b,7,\n1,c,7,0\n")
+    path = write(tmp_path, "t.csv", "fraud,kind,same,partial\n0,a,7,1\n0,b,7,\n1,c,7,0\n")
     assert len(read_table(path, target="fraud")) == 3
     with pytest.raises(ValueError, match=message):
         read_table(path, target=target)

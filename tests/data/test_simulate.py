@@ -145,10 +145,10 @@ def test_a_customer_far_from_all_terminals_pays_nothing():
 def test_large_amounts_are_fraud_and_as_many_as_expected(honest):
     np.testing.assert_array_equal(honest["fraud_kind"] == 1, honest["amount"] > 220)
     mean = world().mean_amount[honest["customer"]]
-    chance = stats.norm.sf((220 - mean) / (mean / 2))
+    probability = stats.norm.sf((220 - mean) / (mean / 2))
     found = honest["fraud"].sum()
     assert found > 0
-    assert abs(found - chance.sum()) < SIGMAS * math.sqrt(chance.sum())
+    assert abs(found - probability.sum()) < SIGMAS * math.sqrt(probability.sum())
 
 
 def test_the_payments_do_not_depend_on_the_fraud(honest, busy):

@@ -133,7 +133,7 @@ def test_the_loss_does_not_depend_on_the_number_of_cores(monkeypatch):
     anchors, weight = draw_anchors(y, 200, None)
     targets = target_neighbors(X, y, anchors, 3)
     losses = [LMNNLoss(X, y, anchors, weight, targets, 0.5, n_jobs) for n_jobs in (1, 2)]
-    for scale in (1.0, 1.001):  # found anew, then from the pairs kept
+    for scale in (1.0, 1.001):  # found again, then from the pairs kept
         (one, slope), (two, other) = (loss(scale * np.eye(4)) for loss in losses)
         assert one == two
         np.testing.assert_array_equal(slope, other)

@@ -116,7 +116,7 @@ def test_a_bound_that_says_something_says_what():
 @pytest.mark.parametrize(
     ("model", "delta", "message"),
     [
-        (MLFP(), 1.5, "delta=1.5 is no probability"),
+        (MLFP(), 1.5, "delta=1.5 is not a probability"),
         (MLFP(constraint=False), 0.1, "constraint=True"),
     ],
 )

@@ -109,7 +109,7 @@ def test_labels_that_are_alone_on_one_side_are_understood_by_the_other():
 
 
 def test_labels_that_do_not_fit_together_need_a_positive_label():
-    with pytest.raises(ValueError, match="say which one is positive"):
+    with pytest.raises(ValueError, match="name the positive one"):
         confusion([0, 1], [-1, 1])
 
 

@@ -24,7 +24,7 @@ def test_the_positive_label_can_be_named(labels):
 
 @pytest.mark.parametrize("labels", [["fraud", "ok"], [1, 2], [-1, 0, 1], [0.0, 0.5]])
 def test_other_labels_need_a_positive_label(labels):
-    with pytest.raises(ValueError, match=r"say which one is positive with pos_label"):
+    with pytest.raises(ValueError, match=r"name the positive one with pos_label"):
         is_positive(labels)
 
 

@@ -229,7 +229,7 @@ def test_nan_scores_are_refused(measure):
 
 @every_measure
 def test_unknown_labels_are_refused(measure):
-    with pytest.raises(ValueError, match="say which one is positive"):
+    with pytest.raises(ValueError, match="name the positive one"):
         measure(["fraud", "ok"], [1, 2])
 
 

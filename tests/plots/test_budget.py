@@ -174,10 +174,10 @@ def test_an_estimator_gives_scores_label_and_name() -> None:
     [
         ({"y_true": [0] * 8}, "None of the 8 rows is positive"),
         ({"budget": "many"}, "A budget is a number of checks"),
-        ({"amount": [1.0, 2.0]}, "amount must hold a finite number for each of the 8 rows"),
-        ({"amount": [np.nan] * 8}, "amount must hold a finite number"),
+        ({"amount": [1.0, 2.0]}, "amount must have a finite number for each of the 8 rows"),
+        ({"amount": [np.nan] * 8}, "amount must have a finite number"),
         ({"amount": [0.0] * 8}, "sum to 0: there is no money to recover"),
-        ({"y_true": ["a", "b"] * 4}, "say which one is positive"),
+        ({"y_true": ["a", "b"] * 4}, "name the positive one"),
     ],
 )
 def test_errors_say_what_is_wrong(arguments: dict[str, Any], message: str) -> None:

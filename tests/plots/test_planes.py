@@ -101,8 +101,8 @@ def test_a_constant_column_does_no_harm() -> None:
         (TABLE, (1, 1), "features must name two columns"),
         (TABLE, (1, 9), "There is no column 9: the table has 4 columns"),
         (pd.DataFrame({"a": [1], "b": [2], "c": [3]}), ("a", "z"), "There is no column 'z'"),
-        (pd.DataFrame({"a": [1, 2], "b": ["u", "v"], "c": [3, 4]}), None, "Column 'b' holds"),
-        (pd.DataFrame({"a": [1, 2], "b": [1, np.nan]}), None, "Column 'b' holds"),
+        (pd.DataFrame({"a": [1, 2], "b": ["u", "v"], "c": [3, 4]}), None, "Column 'b' has"),
+        (pd.DataFrame({"a": [1, 2], "b": [1, np.nan]}), None, "Column 'b' has"),
     ],
 )
 def test_errors_say_what_is_wrong(table: object, features: object, message: str) -> None:

@@ -102,11 +102,11 @@ def test_an_estimator_explains_one_row_on_the_axes_given() -> None:
 
 
 def test_signs_of_money_are_no_formula():
-    said = "0.5 * `amount_$` - 0.3 * `mean_$` > 3"
+    text = "0.5 * `amount_$` - 0.3 * `mean_$` > 3"
     because = [
-        Condition("a", ">", 3, said, weight=0.7),
+        Condition("a", ">", 3, text, weight=0.7),
         Condition("a", "<", 9, "a < 9", weight=0.3),
     ]
     display = ReasonDisplay(Reason(1.0, 0.5, because, base=0.0, contributions={"a": 1.0})).plot()
-    assert list(display.values) == [said]  # the weightiest names the column
+    assert list(display.values) == [text]  # the weightiest names the column
     display.figure_.canvas.draw()

@@ -35,7 +35,7 @@ def test_ties_of_both_classes_are_neither() -> None:
     y, score = [1, 1, 0, 1, 0, 0, 0], [9, 7, 7, 7, 5, 5, 1]
     display = TopKDisplay.from_predictions(y, score, k=6, name="model")
     assert colours(display) == [POSITIVE, TIED, TIED, TIED, NEGATIVE, NEGATIVE]
-    np.testing.assert_allclose(display.chance, [1, 2 / 3, 2 / 3, 2 / 3, 0, 0])
+    np.testing.assert_allclose(display.hit_probability, [1, 2 / 3, 2 / 3, 2 / 3, 0, 0])
     assert "Tied rows of both classes" in texts(display)
     assert display.ax_.get_title() == "model: 3 positives in the first 6 rows"
 

@@ -36,11 +36,11 @@ def test_a_file_is_read_and_written():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a > 1", "Line 1 is no rule: write name: rule."),
+        ("a > 1", "Line 1 is not a rule: write name: rule."),
         ("\nx: a >", "Rule 'x': The rule ends too early."),
         ("x: a > 1\nx: b > 1", "Two rules are called 'x'."),
         ("let limit", "Line 1"),
-        ("let limit = seven", "Line 1: 'seven' is no number, text in quotes or truth."),
+        ("let limit = seven", "Line 1: 'seven' is not a number, a text in quotes, true or false."),
     ],
 )
 def test_what_is_wrong_in_a_file_is_told(text, message):
@@ -50,7 +50,7 @@ def test_what_is_wrong_in_a_file_is_told(text, message):
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"rules": [1]}', '{"rules": [{"name": "x"}]}'])
 def test_other_json_is_refused(text):
-    with pytest.raises(RuleError, match="no file of rules"):
+    with pytest.raises(RuleError, match="not a file of rules"):
         RuleSet.from_json(text)
 
 
@@ -135,7 +135,7 @@ def test_rules_that_fail_a_limit_are_retired_with_a_reason():
     assert retired == {"loud": "precision 0.4 is below 0.5"}
     kept, retired = rules.retire(report, min_alerts=1)
     assert retired == {"never": "alerts 0 is below 1"}
-    with pytest.raises(RuleError, match="'min_luck' is no limit"):
+    with pytest.raises(RuleError, match="'min_luck' is not a limit"):
         rules.retire(report, min_luck=1)
 
 
@@ -145,5 +145,5 @@ def test_labels_and_times_must_fit():
         rules.measure({"a": [1]}, [0, 1])
     with pytest.raises(RuleError, match="1 times were given for 2 rows"):
         rules.measure({"a": [1, 2]}, [0, 1], time=["2026-01-01"])
-    with pytest.raises(RuleError, match="y holds 3"):
+    with pytest.raises(RuleError, match="y has 3"):
         rules.measure({"a": [1, 2, 3]}, [0, 1, 2])

@@ -20,7 +20,7 @@ from rarefind.trees import MetaAPClassifier
 
 
 class Weighted(RareClassifier):
-    """Its priority is a weighted sum of the columns; its reasons name the columns they are told."""
+    """Its priority is a weighted sum of the columns; its reasons name the columns given."""
 
     def __init__(self, weights: tuple[float, ...], says: tuple[int, ...]) -> None:
         self.weights = weights
@@ -90,7 +90,7 @@ def test_what_speaks_against_a_row_raises_it_when_replaced(X: Any) -> None:
 def test_it_is_what_its_definition_says(
     X: Any, weights: tuple[int, ...], says: set[int], n_alerts: int
 ) -> None:
-    """With one row in the background nothing is left to chance."""
+    """With one row in the background nothing is random."""
     model = fitted(weights, tuple(says), X)
     drawn = np.array([[0.0, 1.0, 2.0]])
     found = faithfulness(model, X, background=drawn, n_alerts=n_alerts, n_draws=2, random_state=0)
@@ -180,7 +180,7 @@ def test_models_of_tables_with_text_dates_and_holes(estimator: Any) -> None:
     found = faithfulness(model, table[300:], n_alerts=20, n_draws=5, random_state=0)
     assert found.share_lowered > 0.5
     assert found.rank_drop > max(0.2, found.against_random)
-    # The name of a row is no column of the model, and is not drawn.
+    # The identifier of a row is not a column of the model, and is not drawn.
     assert found.columns_named <= 3
 
 

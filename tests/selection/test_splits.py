@@ -26,12 +26,12 @@ periods = st.one_of(
 
 
 def at(hour):
-    """A moment that falls on no whole hour."""
+    """A time that is not on a whole hour."""
     return FIRST + timedelta(hours=hour, minutes=20)
 
 
-def whole(moment, unit):
-    return FIRST + (moment - FIRST) // unit * unit
+def whole(time, unit):
+    return FIRST + (time - FIRST) // unit * unit
 
 
 def unit_of(lengths):
@@ -39,7 +39,7 @@ def unit_of(lengths):
 
 
 def between(times, start, end):
-    return {row for row, moment in enumerate(times) if start <= moment < end}
+    return {row for row, time in enumerate(times) if start <= time < end}
 
 
 def naive_temporal(times, train, delay, test, step=None, expanding=False, cases=()):
@@ -52,8 +52,8 @@ def naive_temporal(times, train, delay, test, step=None, expanding=False, cases=
         tested = between(times, start + train + delay, start + train + delay + test)
         known = {
             entity
-            for moment, (entity, label) in zip(times, cases, strict=False)
-            if label == 1 and moment < start + train
+            for time, (entity, label) in zip(times, cases, strict=False)
+            if label == 1 and time < start + train
         }
         tested -= {row for row, (entity, _) in enumerate(cases) if entity in known}
         if trained and tested:
@@ -89,8 +89,8 @@ def table(times):
 
 @examples
 @given(hours, periods, st.one_of(st.none(), days), st.booleans())
-def test_periods_slide_along_the_time(moments, lengths, step, expanding):
-    times = [at(hour) for hour in moments]
+def test_periods_slide_along_the_time(hours_of_rows, lengths, step, expanding):
+    times = [at(hour) for hour in hours_of_rows]
     expected = naive_temporal(times, *lengths, step, expanding)
     assume(expected)
     split = TemporalSplit(*lengths, step, time="when", expanding=expanding)
@@ -100,8 +100,8 @@ def test_periods_slide_along_the_time(moments, lengths, step, expanding):
 
 @examples
 @given(hours, periods, st.integers(1, 3), st.booleans())
-def test_the_newest_periods_are_tested(moments, lengths, n_splits, rolling):
-    times = [at(hour) for hour in moments]
+def test_the_newest_periods_are_tested(hours_of_rows, lengths, n_splits, rolling):
+    times = [at(hour) for hour in hours_of_rows]
     test, delay, train = lengths[0], lengths[1], lengths[2] if rolling else None
     expected = naive_prequential(times, n_splits, test, delay, train)
     assume(expected)
@@ -118,10 +118,10 @@ def test_the_newest_periods_are_tested(moments, lengths, n_splits, rolling):
     ],
 )
 @examples
-@given(moments=hours, data=st.data())
-def test_every_label_is_known_before_the_test_begins(split, moments, data):
+@given(hours_of_rows=hours, data=st.data())
+def test_every_label_is_known_before_the_test_begins(split, hours_of_rows, data):
     every_day = range(0, 24 * 9, 24)
-    times = np.array([at(hour) for hour in [*moments, *every_day]])
+    times = np.array([at(hour) for hour in [*hours_of_rows, *every_day]])
     found = list(split.split(table(times)))
     for train, test in found:
         assert whole(times[test].min(), DAY) - times[train].max() > DAY
@@ -241,7 +241,7 @@ def test_a_numpy_period_is_a_period_of_time(week):
         FOUR_WEEKS.to_numpy(),
         FOUR_WEEKS.to_numpy().astype("datetime64[s]"),
         FOUR_WEEKS.to_pydatetime(),
-        [str(moment) for moment in FOUR_WEEKS],
+        [str(time) for time in FOUR_WEEKS],
         FOUR_WEEKS.tz_localize("UTC"),
         FOUR_WEEKS.tz_localize("Europe/Paris"),  # across the change to summer time
         pd.Series(FOUR_WEEKS.tz_localize("Europe/Paris")),

@@ -146,14 +146,14 @@ class OtherTree(DecisionTreeClassifier):
 def test_trials_of_another_search_are_refused(tmp_path, other):
     storage = tmp_path / "trials.db"
     search(n_trials=1, storage=storage)
-    with pytest.raises(ValueError, match=r"trials\.db holds trials of another search"):
+    with pytest.raises(ValueError, match=r"trials\.db has trials of another search"):
         search(n_trials=2, storage=storage, **other)
 
 
 def test_other_choices_are_another_space(tmp_path):
     storage = tmp_path / "trials.db"
     search(n_trials=1, storage=storage, space={"criterion": ["gini", "entropy"]})
-    with pytest.raises(ValueError, match="holds trials of another search"):
+    with pytest.raises(ValueError, match="has trials of another search"):
         search(n_trials=2, storage=storage, space={"criterion": ["gini", "log_loss"]})
 
 
@@ -251,7 +251,7 @@ def test_choices_may_be_objects_also_in_a_file(tmp_path):
     "wrong", [(1,), (1, 2, 3), (1, 2, "linear"), (1, 2, "log", 4), [], "gini", 3, None], ids=str
 )
 def test_what_is_no_range_is_refused(wrong):
-    with pytest.raises(ValueError, match=r"A space holds .* or a list of choices, not"):
+    with pytest.raises(ValueError, match=r"A space is .* or a list of choices, not"):
         search(space={"max_depth": wrong})
 
 

@@ -1,6 +1,7 @@
 """How any study runs, stops, goes on and reports."""
 
-import re
+import sys
+from multiprocessing import get_context
 
 import numpy as np
 import pandas as pd
@@ -38,13 +39,13 @@ class Toy(Study):
 
     def report(self, found, quick):
         report = Report(self.title, "A toy.")
-        told = pd.DataFrame(
+        published_values = pd.DataFrame(
             [
                 {"dataset": "a", "method": "OURS", "metric": "F1", "k": 1, "value": 0.5},
                 {"dataset": "c", "method": "OURS", "metric": "F1", "k": 1, "value": 0.9},
             ]
         )
-        table = beside(found, told, "F1", 1, {"ours": "OURS"})
+        table = beside(found, published_values, "F1", 1, {"ours": "OURS"})
         line = table.means().set_index("method").loc["ours"]
         report.claims.append(
             Claim("As good.", bool(line["difference"] >= 0), f"{line['ours']:.3f}")
@@ -110,8 +111,10 @@ def test_a_part_without_values_and_a_study_without_runs_are_refused(tmp_path):
 
 def test_a_method_without_published_values_is_averaged_over_the_same_sets(tmp_path):
     found = run_study(Toy(), tmp_path, runs=1)
-    told = pd.DataFrame([{"dataset": "a", "method": "ours", "metric": "F1", "k": 1, "value": 0.5}])
-    means = beside(found, told, "F1", 1).means().set_index("method")
+    published_values = pd.DataFrame(
+        [{"dataset": "a", "method": "ours", "metric": "F1", "k": 1, "value": 0.5}]
+    )
+    means = beside(found, published_values, "F1", 1).means().set_index("method")
     assert list(means["sets"]) == [1, 1]
     assert means.at["theirs", "ours"] == pytest.approx(0.4)
 
@@ -131,12 +134,12 @@ def test_processes_give_the_same_values(tmp_path):
     pd.testing.assert_frame_equal(*(t.sort_values(order, ignore_index=True) for t in (one, two)))
 
 
-def test_a_file_that_holds_no_results_is_refused(tmp_path):
+def test_a_file_without_results_is_refused(tmp_path):
     (tmp_path / "toy.parquet").write_text("no table")
-    with pytest.raises(ValueError, match="no file of results: move it away"):
+    with pytest.raises(ValueError, match="not a file of results: move it away"):
         run_study(Toy(), tmp_path)
     pd.DataFrame({"a": [1]}).to_parquet(tmp_path / "toy.parquet")
-    with pytest.raises(ValueError, match="no file of results: move it away"):
+    with pytest.raises(ValueError, match="not a file of results: move it away"):
         run_study(Toy(), tmp_path)
 
 
@@ -145,27 +148,24 @@ def test_a_study_without_data_says_so(tmp_path):
         def parts(self, sets, runs, quick):
             return [Part(name, 0) for name in self.available(["dgfip-5-3"], sets)]
 
-    with pytest.raises(ValueError, match="No set of the study toy is at hand"):
+    with pytest.raises(ValueError, match="No data set of the study toy is at hand"):
         run_study(Nowhere(), tmp_path)
 
 
 def test_values_stand_beside_the_published_ones_of_the_same_sets(tmp_path):
     found = run_study(Toy(), tmp_path)
-    page, drawn = write_report(Toy().report(found, False), "toy", tmp_path, "rarefind …", found)
+    page = write_report(Toy().report(found, False), "toy", tmp_path, "make study …", found)
     text = page.read_text()
     assert "**Holds:** As good. 0.510" in text
     assert "| ours | 1 | 0.500 | 0.510 | +0.010 |" in text, "b has no published value, c is not run"
     assert "| a | 3 | 0.500 | 0.510 ± 0.010 | +0.010 |" in text
     assert "| b | 3 | – | 0.610 ± 0.010 | – |" in text
     assert "It rests on 3 runs of each of 2 sets: 12 values of 6 parts." in text
+    assert "![A line.](toy-line.svg)" in text
     assert (tmp_path / "toy-line.svg").exists()
-    html = drawn.read_text()
-    assert html.count("<svg") == 1
-    assert "<img" not in html
-    assert not re.search(r'(src|href)="http', html), "it opens without a network"
 
 
-def test_ranks_wins_and_chance_are_those_of_their_definitions():
+def test_ranks_wins_and_p_values_are_those_of_their_definitions():
     rng = np.random.default_rng(0)
     values = pd.DataFrame(rng.random((12, 3)), columns=["x", "y", "z"])
     found = pd.DataFrame(
@@ -175,14 +175,18 @@ def test_ranks_wins_and_chance_are_those_of_their_definitions():
             for m, v in row.items()
         ]
     )
-    told = pd.DataFrame(columns=["dataset", "method", "metric", "k", "value"])
-    standing = beside(found, told, "AP").standing("x").set_index("method")
+    published_values = pd.DataFrame(columns=["dataset", "method", "metric", "k", "value"])
+    standing = beside(found, published_values, "AP").standing("x").set_index("method")
     ranks = values.rank(axis=1, ascending=False)
     for m in values:
         assert standing.at[m, "mean rank"] == pytest.approx(ranks[m].mean())
         assert standing.at[m, "first on"] == (values.idxmax(axis=1) == m).sum()
         assert standing.at[m, "x ahead"] == (values["x"] > values[m]).sum()
-    down = beside(found, told, "AP").standing("x", larger_is_better=False).set_index("method")
+    down = (
+        beside(found, published_values, "AP")
+        .standing("x", larger_is_better=False)
+        .set_index("method")
+    )
     assert down.at["x", "mean rank"] == pytest.approx(4 - standing.at["x", "mean rank"])
     gap = values["x"] - values["y"]
     against = compare(values["x"], values["y"])
@@ -207,9 +211,9 @@ def test_a_wrong_published_value_is_noticed(monkeypatch, tmp_path):
     found = pd.DataFrame(rows, columns=names).assign(params="{}", seconds=0.0)
     claim = GAMMA_KNN.report(found, False).claims[0]
     assert claim.holds
-    right = published_figures._all()
+    right = published_figures.all_figures()
     wrong = right.assign(value=right["value"] + (right["method"] == "gammak-NN"))
-    monkeypatch.setattr(published_figures, "_all", lambda: wrong)
+    monkeypatch.setattr(published_figures, "all_figures", lambda: wrong)
     assert not GAMMA_KNN.report(found, False).claims[0].holds
 
 
@@ -231,3 +235,21 @@ def test_sets_come_from_the_folder_first(tmp_path):
     assert own.X.tolist() == [[1], [2], [3]]
     assert own.y.tolist() == [False, True, False]
     assert len(Sets(tmp_path).load("glass4").X) == 214
+
+
+def _add_parts(folder, name, parts):
+    for run in range(parts):
+        results = Results(Toy(), folder)
+        results.add(Part(name, run), [Row("ours", "F1", 0.5, 1)])
+        results.write()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders are not locked there")
+def test_processes_that_write_at_the_same_time_lose_no_part(tmp_path):
+    work = [get_context("spawn").Process(target=_add_parts, args=(tmp_path, n, 20)) for n in "ab"]
+    for process in work:
+        process.start()
+    for process in work:
+        process.join()
+        assert process.exitcode == 0
+    assert len(Results(Toy(), tmp_path).done()) == 40

@@ -20,13 +20,12 @@ def test_a_quick_study_has_all_rows_and_a_report(name, tmp_path):
     assert not found.duplicated([*keys, "method", "measure", "k", "params"]).any()
     report = study.report(found, True)
     assert report.claims, "a study says what holds"
-    page, html = write_report(report, name, tmp_path, "rarefind …", found)
+    page = write_report(report, name, tmp_path, "make study …", found)
     text = page.read_text()
     assert text.count("\n|---") >= 1
     assert " nan" not in text
     for picture in [what[0] for kind, what in report.blocks if kind == "picture"]:
         assert (tmp_path / f"{name}-{picture}.svg").stat().st_size > 1000
-    assert "<img" not in html.read_text()
 
 
 @pytest.mark.parametrize("name", STUDY_NAMES)

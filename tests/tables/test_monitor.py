@@ -81,6 +81,31 @@ def test_hits_are_those_of_the_models_own_list(model, new):
     assert by_week.weeks["listed"].tolist() == [10] * 4
 
 
+def test_groups_and_owners_are_listed_as_by_rank(model, new):
+    new["shop"] = np.arange(2000) % 7
+    for asked in ({"per": "country"}, {"per": "day", "one_per": "shop"}, {"one_per": "country"}):
+        listed = model.rank(new, 3, reasons=False, **asked)
+        report = monitor(model, np_split(new), budget=3, **asked)
+        assert report.checked.listed == len(listed)
+        assert report.checked.hits == (new.loc[listed.index, "fraud"] == "yes").sum()
+
+
+def test_the_list_of_the_fit_is_judged_by_default(model, new):
+    watched = TableModel(target="fraud", entity="shop")
+    watched.__dict__.update({**vars(model), "entity": "shop"})
+    new["shop"] = np.arange(2000) % 7
+    estimate = SimpleNamespace(priority=np.ones(9), positive=np.ones(9, dtype=bool), budget=2)
+    estimate.per, estimate.one_per = "country", "shop"
+    watched.estimate_ = estimate
+    listed = watched.rank(new, 2, per="country", one_per=True, reasons=False)
+    report = monitor(watched, [new])
+    assert report.checked.listed == len(listed) == 6
+    assert report.checked.expected.value == pytest.approx(listed["probability"].sum())
+    # What the file does not have cannot divide it.
+    watched.estimate_.per = "region"
+    assert monitor(watched, [new]).checked.listed == 2
+
+
 def test_a_list_that_finds_too_little_asks_for_a_new_fit(model, new):
     listed = model.rank(new, 100, reasons=False).index
     new["verdict"] = pd.Series(np.where(np.arange(100) < 3, "yes", "no"), index=listed)
@@ -148,7 +173,7 @@ def test_weeks(model, new):
     assert "no column 'when'" in monitor(model, [new.drop(columns="when")]).notes[0]
     numbers = monitor(model, [new.assign(when=1)])
     assert numbers.weeks is None
-    assert "no dates" in numbers.notes[0]
+    assert "has numbers, which are not times" in numbers.notes[0]
 
 
 def test_a_file_of_before_still_answers(model, new):
@@ -165,11 +190,11 @@ def test_a_file_of_before_still_answers(model, new):
 
 
 def test_what_was_held_out_at_fit_is_the_measure(model, new):
-    """Probabilities promise too much, and the held-out rows never did."""
+    """Probabilities are too high, and the held-out rows showed it."""
     n = 2000
     rng = np.random.default_rng(2)
     estimate = SimpleNamespace(
-        priority=rng.random(n), positive=rng.random(n) < 0.02, budget=100, per=None
+        priority=rng.random(n), positive=rng.random(n) < 0.02, budget=100, per=None, one_per=None
     )
     watched = TableModel(target="fraud")
     watched.__dict__.update(vars(model))
@@ -196,12 +221,19 @@ def test_estimators_without_importances_count_columns_alike(new):
     ("change", "options", "message"),
     [
         ({}, {"budget": 5000}, "larger than the file, which has 2,000 rows"),
-        ({}, {"budget": 0}, "A budget is a number of checks"),
+        ({}, {"budget": 0}, "A budget of 0 checks buys nothing"),
         ({}, {"verdicts": "fraudd"}, "did you mean 'fraud'"),
-        ({"fraud": "maybe"}, {}, "holds the verdict 'maybe'.*'yes' and 'no'"),
-        ({}, {"budget": 5, "per": "year"}, "per= is one of"),
+        ({"fraud": "maybe"}, {}, "has the verdict 'maybe'.*'yes' and 'no'"),
+        ({}, {"budget": 5, "per": "year"}, "'year' is neither a period"),
+        ({}, {"budget": 5, "one_per": "card"}, "'card' does not name a column"),
+        ({}, {"budget": 5, "one_per": True}, "True does not name a column"),
+        ({}, {"one_per": "country"}, "needs a budget"),
         ({}, {"per": "week"}, "needs a budget"),
-        ({"when": pd.NaT}, {"budget": 5, "per": "week"}, "needs a date in each row"),
+        (
+            {"when": pd.NaT},
+            {"budget": 5, "per": "week"},
+            "needs the time of each row, and 2,000 rows have none",
+        ),
     ],
 )
 def test_mistakes_are_told(model, new, change, options, message):

@@ -70,7 +70,7 @@ def test_columns_of_levels_by_number_name_or_mask(given_as, expected):
         ([3], "categorical_features holds 3; there are 3 columns."),
         ([-4], "categorical_features holds -4; there are 3 columns."),
         ([1.0], "categorical_features holds 1.0; there are 3 columns."),
-        (["colour"], "categorical_features names 'colour', which is no column."),
+        (["colour"], "categorical_features names 'colour', which is not a column."),
         ([True, False], "categorical_features holds 2 truth values for 3 columns."),
     ],
 )

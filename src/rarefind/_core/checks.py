@@ -1,4 +1,4 @@
-"""What estimators read from what they are given, and what they say of what they cannot take."""
+"""What estimators read from their input, and their errors on what they cannot take."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def feature_names(estimator: Any) -> list[str]:
 
 
 def check_finite(estimator: Any, X: Floats, allow_nan: bool = False) -> None:
-    """Name the first column with a value that is no number."""
+    """Raise on the first column with a value that is not a finite number."""
     bad = np.isinf(X) if allow_nan else ~np.isfinite(X)
     if not bad.any():
         return
@@ -46,7 +46,7 @@ def training_weights(
 
 
 def level_columns(categorical: Any, names: list[str]) -> Bools:
-    """Which columns hold levels: by number, by name, or one truth value a column."""
+    """Which columns have levels: by number, by name, or one truth value a column."""
     d = len(names)
     is_set = np.zeros(d, dtype=bool)
     if categorical is None:
@@ -61,7 +61,7 @@ def level_columns(categorical: Any, names: list[str]) -> Bools:
     for name in given:
         if isinstance(name, str):
             if name not in names:
-                raise ValueError(f"categorical_features names {name!r}, which is no column.")
+                raise ValueError(f"categorical_features names {name!r}, which is not a column.")
             is_set[names.index(name)] = True
         elif isinstance(name, Integral) and -d <= int(name) < d:
             is_set[int(name)] = True

@@ -1,4 +1,4 @@
-"""A moment at which fits give up: each step of a fit that reports its progress looks at it."""
+"""The time at which fits give up: each step of a fit that reports its progress checks it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import Any
 
 __all__ = [
     "OutOfTimeError",
+    "best_effort",
     "check_time_left",
     "deadline",
-    "making_do",
     "seconds_of",
     "soft_deadline",
     "until",
@@ -45,9 +45,9 @@ def seconds_of(limit: Any) -> float:
 
 
 @contextmanager
-def until(moment: float) -> Iterator[None]:
-    """Let fits inside give up at a moment of ``time.monotonic``; an earlier one around it holds."""
-    token = _END.set(min(moment, _END.get()))
+def until(end: float) -> Iterator[None]:
+    """Let fits inside give up at a time of ``time.monotonic``; an earlier one around it wins."""
+    token = _END.set(min(end, _END.get()))
     try:
         yield
     finally:
@@ -55,13 +55,13 @@ def until(moment: float) -> Iterator[None]:
 
 
 def deadline() -> float:
-    """The moment that holds here. Threads do not know it: ask before they start."""
+    """The time at which fits here give up. Threads do not know it: ask before they start."""
     return _END.get()
 
 
 @contextmanager
-def making_do(share: float) -> Iterator[None]:
-    """Let boosters inside stop to try rounds after this share of their time, not give up."""
+def best_effort(share: float) -> Iterator[None]:
+    """Let boosters inside stop trying rounds after this share of their time, not give up."""
     token = _SHARE.set(share)
     try:
         yield
@@ -75,7 +75,7 @@ def soft_deadline() -> float:
     return now + share * (end - now) if end < math.inf and share < 1 else math.inf
 
 
-def check_time_left(moment: float) -> None:
-    """Give up if the moment is over."""
-    if time.monotonic() > moment:
+def check_time_left(end: float) -> None:
+    """Raise if the time is over."""
+    if time.monotonic() > end:
         raise OutOfTimeError

@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 @contextmanager
-def written_whole(path: Path) -> Iterator[Path]:
+def atomic_write(path: Path) -> Iterator[Path]:
     """Yield a temporary name beside ``path``; it becomes ``path`` only when all went well."""
     part = path.with_name(f".{os.getpid()}-{path.name}")
     try:

@@ -6,7 +6,7 @@ from rarefind._core.types import Array, Label
 
 
 def choose_positive(labels: Array, counts: Array, pos_label: Label = None) -> Label:
-    """The label said to be positive; by default the rarer of the two, the second when equal."""
+    """``pos_label``, or by default the rarer of the two labels, the second when equal."""
     if pos_label is None:
         return labels[0] if counts[0] < counts[1] else labels[1]
     if pos_label not in labels:

@@ -1,4 +1,4 @@
-"""What a model file may hold: each class registers itself, with a tag that never changes."""
+"""What a model file may contain: each class registers itself, with a tag that never changes."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def saved(tag: str, version: int = 1, *, upgrade: Upgrade | None = None) -> Call
     Parameters
     ----------
     tag : str
-        What the class is called in files, for ever: it stays when the class is renamed or moved.
+        The name of the class in files, for ever: it stays when the class is renamed or moved.
     version : int, default=1
         The version of the state; one more whenever attributes are renamed or change their meaning.
     upgrade : callable, default=None

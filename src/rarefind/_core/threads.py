@@ -11,21 +11,21 @@ from typing import Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["in_parts", "threads_limited"]
+__all__ = ["in_parts", "limit_threads"]
 
 # Fewer rows are done before threads have started.
 _WORTH_THREADS = 200_000
 
 
-def threads_limited(threads: int, kind: str | None = None) -> AbstractContextManager[Any]:
-    """Have no more threads while a block runs: of all kinds, or of ``"blas"`` only."""
+def limit_threads(threads: int, kind: str | None = None) -> AbstractContextManager[Any]:
+    """Use no more threads while a block runs: of all kinds, or of ``"blas"`` only."""
     found: AbstractContextManager[Any] = _libraries().limit(limits=threads, user_api=kind)
     return found
 
 
 @cache
 def _libraries() -> ThreadpoolController:
-    # To look for them takes milliseconds, which is longer than many a fit.
+    # Finding them takes milliseconds, which is longer than many a fit.
     return ThreadpoolController()
 
 

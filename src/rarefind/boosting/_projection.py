@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from rarefind._core.checks import level_columns
 from rarefind._core.saved import saved
-from rarefind._core.threads import threads_limited
+from rarefind._core.threads import limit_threads
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label
 from rarefind.boosting._base import BoostingRows, TrainingPart
 from rarefind.boosting._coding import BLOCK
@@ -358,7 +358,7 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
         if least:
             work = Parallel(n_jobs=min(threads, len(least)), prefer="threads")
             # One thread of matrix products: in any number of them the directions are the same.
-            with threads_limited(1, "blas"):
+            with limit_threads(1, "blas"):
                 found = work(delayed(try_limit)(limit) for limit in least)
             best = max(found, key=lambda pair: pair[1])[0]
         return best.only(judge(best, eliminate=True)[0]) if self.eliminate else best

@@ -1,4 +1,4 @@
-"""``rarefind.toml``: options that need not be typed again."""
+"""``rarefind.toml``: defaults of options."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ NAME = "rarefind.toml"
 
 
 def settings(path: Path | None, group: Any) -> dict[str, Any]:
-    """What the file says, as defaults of each command; nothing where there is no file.
+    """The defaults of each command's options in a file; none if there is no file.
 
-    Keys outside a section are for all commands that have such an option, keys in a section called
-    as a command for that one alone.
+    Keys outside a section are for all commands with such an option, keys in a section named after
+    a command for that one only.
     """
     if path is None:
         path = Path(NAME)
@@ -31,8 +31,8 @@ def settings(path: Path | None, group: Any) -> dict[str, Any]:
     for command, options in known.items():
         own = sections.get(command, {})
         _check_known(path, own, set(options), f"[{command}] ")
-        said = {**{k: v for k, v in common.items() if k in options}, **own}
-        found[command] = {options[key]: _value(value) for key, value in said.items()}
+        given = {**{k: v for k, v in common.items() if k in options}, **own}
+        found[command] = {options[key]: _value(value) for key, value in given.items()}
     return found
 
 
@@ -42,11 +42,11 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is no TOML: {error}.") from None
+        raise ValueError(f"{path} is not TOML: {error}.") from None
 
 
 def _options(command: Any) -> dict[str, str]:
-    """Names of the options as they are typed, and as the command calls them."""
+    """The options by the names that are typed, and the names of their parameters."""
     return {
         typed.removeprefix("--"): param.name
         for param in command.params
@@ -56,16 +56,16 @@ def _options(command: Any) -> dict[str, str]:
     }
 
 
-def _check_known(path: Path, said: dict[str, Any], known: set[str], what: str) -> None:
-    for key in said:
+def _check_known(path: Path, given: dict[str, Any], known: set[str], what: str) -> None:
+    for key in given:
         if key not in known:
             close = get_close_matches(key, sorted(known), n=1)
-            hint = f"did you mean {close[0]!r}?" if close else "take it out."
-            raise ValueError(f"{path} holds {what}{key!r}, which is no option: {hint}")
+            hint = f"did you mean {close[0]!r}?" if close else "remove it."
+            raise ValueError(f"{path} has {what}{key!r}, which is not known: {hint}")
 
 
 def _value(value: Any) -> Any:
-    """As it would be typed: options read texts."""
+    """A value as it would be typed: options read text."""
     if isinstance(value, list):
         return [str(v) for v in value]
     return value if isinstance(value, bool) else str(value)

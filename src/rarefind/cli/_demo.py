@@ -1,8 +1,9 @@
-"""``rarefind demo``: from simulated payments to a ranked day with reasons, in one command."""
+"""``rarefind demo``: rare fraud among simulated payments, and what each model's checks find."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -13,137 +14,131 @@ from rarefind.cli import _options as options
 if TYPE_CHECKING:
     import pandas as pd
 
-    from rarefind._core.types import Bools, Floats
+    from rarefind.cli._demo_worlds import World
+    from rarefind.metrics import Interval
     from rarefind.tables import TableModel
 
-_TERMINALS_A_CUSTOMER = 2
-_TRAIN, _DELAY, _TEST = 35, 7, 14  # days; those before fill the longest windows of the features
+_SHOWN = 5  # rows of the day's list on the terminal
 
 
-class Ranking(NamedTuple):
-    """Scores of the test period by one model, and what its daily lists are worth."""
+class Result(NamedTuple):
+    """What one model's daily lists find over all worlds."""
 
     name: str
-    score: Floats
-    average_precision: float
-    alerts: pd.DataFrame  # a row an alert: day, entity, score, hit, money
-    daily: pd.DataFrame  # a row a day: day, checks, hits, money
+    average_precision: list[float]  # of each world
+    hits: Interval  # a day
+    by_world: list[float]  # hits a day
+    behind: Interval | None  # hits a day that ours finds more; None for ours
 
 
 class Demo(NamedTuple):
-    """All that the demo found, for the terminal, the report and machines."""
+    """All that the demo found, for the terminal, the page and machines."""
 
-    learned_from: dict[str, int]
-    ranked: dict[str, Any]
     budget: int
-    rankings: list[Ranking]
-    test: pd.DataFrame
-    truth: Bools
-    model: TableModel
+    worlds: list[World]
+    results: list[Result]
     day: str
     listed: pd.DataFrame
+
+    @property
+    def model(self) -> TableModel:
+        """The model of the first world, whose list is shown."""
+        return self.worlds[0].model
+
+    @property
+    def learned_from(self) -> dict[str, int]:
+        """Rows and positives that models learned from, in all worlds."""
+        return {key: sum(w.learned_from[key] for w in self.worlds) for key in ("rows", "positives")}
+
+    @property
+    def ranked(self) -> dict[str, int]:
+        """Rows, positives and days that were ranked, in all worlds."""
+        return {
+            "rows": sum(len(w.test) for w in self.worlds),
+            "positives": sum(int(w.test["fraud"].sum()) for w in self.worlds),
+            "days": sum(w.day.nunique() for w in self.worlds),
+        }
 
 
 def demo(
     budget: Annotated[
         int, typer.Option(min=1, help="Customers that can be checked in a day.")
-    ] = 20,
-    report: Annotated[Path, typer.Option(help="Where to write the HTML report.")] = Path(
+    ] = 10,
+    report: Annotated[Path, typer.Option(help="Where to write the page.")] = Path(
         "rarefind-demo.html"
     ),
-    customers: Annotated[int, typer.Option(min=50, help="Customers to simulate.")] = 2_000,
-    days: Annotated[int, typer.Option(min=60, help="Days to simulate.")] = 90,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation.")] = 0,
+    customers: Annotated[int, typer.Option(min=50, help="Customers of each world.")] = 5_000,
+    worlds: Annotated[int, typer.Option(min=1, help="Worlds to simulate.")] = 3,
+    one_in: Annotated[
+        int, typer.Option(min=20, help="About one payment in so many is a fraud.")
+    ] = 700,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the first world.")] = 1,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
-    """Simulate card payments, learn in time order, and rank a day of them with reasons."""
-    from rarefind.cli._demo_report import write_report
+    """Simulate payments with rare fraud, and compare what a day's checks find by four models."""
+    from rarefind.cli._demo_report import write_page
     from rarefind.cli._steps import steps
 
     if not report.parent.is_dir():
-        raise ValueError(f"There is no folder {report.parent} to write the report to.")
+        raise ValueError(f"There is no folder {report.parent} to write the page to.")
     with steps(quiet=quiet or as_json, verbose=verbose) as say:
-        found = run(budget, customers, days, seed, say)
-        say("Writing the report")
-        write_report(found, report)
+        found = run(budget, customers, worlds, one_in, seed, say)
+        say("Writing the page")
+        write_page(found, report)
     if as_json:
         typer.echo(json.dumps(_for_machines(found), indent=2))
     else:
         _print(found, report)
 
 
-def run(budget: int, customers: int, days: int, seed: int, say: Any) -> Demo:
-    """Simulate, learn, rank."""
-    from xgboost import XGBClassifier
+def run(
+    budget: int, customers: int, worlds: int, one_in: int, seed: int, say: Callable[[str], None]
+) -> Demo:
+    """Simulate the worlds, fit and rank in each, and count what the lists find."""
+    from rarefind.cli._demo_worlds import simulate_world
 
-    from rarefind.neighbors import GammaKNNClassifier
-    from rarefind.selection import PrequentialSplit
-    from rarefind.tables import TableModel
+    simulated = [simulate_world(customers, one_in, seed + i, say) for i in range(worlds)]
+    say("Counting hits")
+    day, listed = _last_day(simulated[0], budget)
+    return Demo(budget, simulated, _results(simulated, budget), f"{day:%Y-%m-%d}", listed)
 
-    say(f"Simulating {days} days of {customers:,} customers")
-    table = _table(customers, days, seed, say)
-    split = PrequentialSplit(
-        n_splits=1,
-        test=f"{_TEST}D",
-        delay=f"{_DELAY}D",
-        train=f"{_TRAIN}D",
-        time="time",
-        entity="customer",
-        drop_known_positives=True,
-    )
-    known, ahead = next(split.split(table, table["fraud"]))
-    train, test = table.iloc[known], table.iloc[ahead]
 
-    say(f"Fitting γk-NN to {len(train):,} payments")
-    model = TableModel(
-        GammaKNNClassifier(random_state=0, max_queries=20_000),
-        target="fraud",
-        positive=1,
-        time="time",
-        entity="customer",
-        amount="amount",
-        id="transaction_id",
-        drop=["terminal"],
-    ).fit(train)
-    say("Fitting a plain XGBoost")
-    columns = list(model.encoder_.columns_)
-    plain = XGBClassifier(n_estimators=100, max_depth=6, learning_rate=0.1, tree_method="hist")
-    plain.fit(train[columns], train["fraud"])
+def _results(worlds: list[World], budget: int) -> list[Result]:
+    import numpy as np
 
-    say(f"Ranking {len(test):,} payments of the last {_TEST} days")
-    rankings = [
-        _ranking("γk-NN", model.priority(test), test, budget),
-        _ranking("XGBoost", plain.predict_proba(test[columns])[:, 1].astype(float), test, budget),
+    from rarefind.cli._demo_worlds import OURS, interval
+
+    hits = {n: [world.hits_a_day(n, budget) for world in worlds] for n in worlds[0].scores}
+    ours = np.concatenate(hits[OURS])
+    return [
+        Result(
+            name,
+            average_precision=[world.average_precision(name) for world in worlds],
+            hits=interval(np.concatenate(daily)),
+            by_world=[float(part.mean()) for part in daily],
+            behind=None if name == OURS else interval(ours - np.concatenate(daily)),
+        )
+        for name, daily in hits.items()
     ]
-    day, listed = _last_day(model, rankings[0], test, budget)
-    return Demo(
-        learned_from={"rows": len(train), "positives": int(train["fraud"].sum())},
-        ranked={"rows": len(test), "positives": int(test["fraud"].sum()), "days": _TEST},
-        budget=budget,
-        rankings=rankings,
-        test=test,
-        truth=(test["fraud"] == 1).to_numpy(),
-        model=model,
-        day=f"{day:%Y-%m-%d}",
-        listed=listed,
-    )
 
 
-def _last_day(
-    model: TableModel, ranking: Ranking, test: pd.DataFrame, budget: int
-) -> tuple[Any, pd.DataFrame]:
-    """The list of the last day, without customers found on the days before."""
+def _last_day(world: World, budget: int) -> tuple[Any, pd.DataFrame]:
+    """Our list of the last day, without customers found on the days before."""
     import pandas as pd
 
-    days = test["time"].dt.normalize()
+    from rarefind.cli._demo_worlds import OURS
+    from rarefind.metrics import entity_alerts
+
+    test, days = world.test, world.day
     day = days.max()
-    found = ranking.alerts[ranking.alerts["hit"] & (ranking.alerts["day"] < day)]["entity"]
+    alerts = entity_alerts(test["fraud"], world.scores[OURS], test["customer"], days, budget)
+    found = alerts[alerts["hit"] & (alerts["day"] < day)]["entity"]
     today = test[(days == day) & ~test["customer"].isin(found)]
-    listed = model.rank(today, budget, one_per=True, reasons=False)
+    listed = world.model.rank(today, budget, one_per=True, reasons=False)
     rows = today.loc[listed.index]
-    reasons = model.explain(rows)
+    reasons = world.model.explain(rows)
     listed["reason"] = [str(reason) for reason in reasons]
     because = [[str(c) for c in reason.because] for reason in reasons]
     # As the daily lists count: a customer with any fraud that day is a hit.
@@ -151,72 +146,74 @@ def _last_day(
     return day, listed.assign(fraud=hit, because=pd.Series(because, index=listed.index))
 
 
-def _table(customers: int, days: int, seed: int, say: Any) -> pd.DataFrame:
-    from rarefind.data import simulate_transactions, transaction_features
-
-    terminals = _TERMINALS_A_CUSTOMER * customers
-    payments = simulate_transactions(customers, terminals, days, random_state=seed)
-    say(f"Building features of {len(payments):,} payments")
-    features = transaction_features(payments, delay=f"{_DELAY}D")
-    names = ["transaction_id", "time", "customer", "terminal", "fraud"]
-    return features.join(payments[names])
-
-
-def _ranking(name: str, score: Floats, test: pd.DataFrame, budget: int) -> Ranking:
-    """Each day the customers with the highest scores are checked, once found no more."""
-    from rarefind.metrics import average_precision, entity_alerts
-
-    day = test["time"].dt.normalize().rename("day")
-    alerts = entity_alerts(test["fraud"], score, test["customer"], day, budget)
-    at_stake = (test["amount"] * test["fraud"]).groupby([day, test["customer"]]).sum()
-    alerts = alerts.join(at_stake.rename("money"), on=["day", "entity"])
-    daily = alerts.groupby("day").agg(
-        checks=("hit", "size"), hits=("hit", "sum"), money=("money", "sum")
-    )
-    return Ranking(
-        name, score, average_precision(test["fraud"], score), alerts, daily.reset_index()
-    )
-
-
 def _for_machines(found: Demo) -> dict[str, Any]:
     return {
         "learned_from": found.learned_from,
         "ranked": found.ranked,
+        "worlds": [world.seed for world in found.worlds],
         "budget_a_day": found.budget,
-        "models": {r.name: worth(r) for r in found.rankings},
+        "models": {
+            result.name: {
+                "average_precision": [round(value, 4) for value in result.average_precision],
+                "hits_a_day": _rounded(result.hits),
+                "hits_a_day_by_world": [round(value, 4) for value in result.by_world],
+                "behind_ours": result.behind and _rounded(result.behind),
+            }
+            for result in found.results
+        },
         "day": found.day,
         "list": json.loads(found.listed.to_json(orient="records", date_format="iso")),
     }
 
 
-def worth(ranking: Ranking) -> dict[str, float]:
-    """What a model's daily lists find in all."""
-    checks, hits = int(ranking.daily["checks"].sum()), int(ranking.daily["hits"].sum())
-    return {
-        "average_precision": round(ranking.average_precision, 4),
-        "checks": checks,
-        "hits": hits,
-        "hits_per_check": round(hits / checks, 4),
-        "money": round(float(ranking.daily["money"].sum()), 2),
-    }
+def _rounded(value: Interval) -> dict[str, float]:
+    return {name: round(part, 4) for name, part in value._asdict().items()}
+
+
+def what_was_done(found: Demo) -> str:
+    """How the figures came about, in one paragraph."""
+    learned, ranked = found.learned_from, found.ranked
+    return (
+        f"{len(found.worlds)} simulated worlds. Models learned from {learned['rows']:,} payments, "
+        f"1 in {learned['rows'] / learned['positives']:.0f} of them fraud; a week passed until "
+        f"labels were known; then {ranked['rows']:,} payments of {ranked['days']} days were "
+        f"ranked, 1 in {ranked['rows'] / max(ranked['positives'], 1):.0f} of them fraud. Each day "
+        f"{found.budget} customers are checked, and nobody is found twice."
+    )
+
+
+def shown(value: Interval) -> str:
+    """An interval as people read it."""
+    return f"{value.value:.2f} ({value.low:.2f} to {value.high:.2f})"
+
+
+def verdict(found: Demo) -> str:
+    """Whether our list finds more than the best of the others, in one sentence."""
+    others = [result for result in found.results if result.behind is not None]
+    best = max(others, key=lambda result: result.hits.value)
+    assert best.behind is not None
+    more = best.behind
+    if more.low > 0:
+        return f"SGBAP finds {shown(more)} hits a day more than {best.name}."
+    if more.high < 0:
+        return f"SGBAP finds fewer hits than {best.name}: {shown(more)} a day."
+    return f"Between SGBAP and {best.name} the difference is within noise: {shown(more)} a day."
 
 
 def _print(found: Demo, report: Path) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from rarefind.cli._demo_worlds import LIGHTGBM
+
     console = Console()
-    learned, ranked = found.learned_from, found.ranked
-    console.print(
-        f"Learned from {learned['rows']:,} payments, {learned['positives']} of them fraud; a week "
-        f"of delay; ranked {ranked['rows']:,} payments of {ranked['days']} days with "
-        f"{ranked['positives']} frauds."
-    )
-    table = Table(title=f"γk-NN: the {found.budget} customers to check on {found.day}")
-    for column in ("", "customer", "amount", "chance", "fraud?", "because"):
-        table.add_column(column, overflow="fold")
-    for _, row in found.listed.iterrows():
-        table.add_row(
+    console.print(what_was_done(found))
+    first = found.listed.head(_SHOWN)
+    listed = Table(title=f"The top of SGBAP's list of {found.day}")
+    for column in ("", "customer", "amount", "probability", "fraud?", "because"):
+        listed.add_column(column, overflow="fold")
+    for _, row in first.iterrows():
+        listed.add_row(
             str(row["rank"]),
             str(row["customer"]),
             f"{row['amount']:.2f}",
@@ -224,18 +221,23 @@ def _print(found: Demo, report: Path) -> None:
             "[green]yes[/]" if row["fraud"] else "no",
             ", ".join(row["because"][:3]),
         )
-    console.print(table)
-    bought = Table(title=f"What {found.budget} checks a day buy in {ranked['days']} days")
-    for column in ("model", "average precision", "checks", "customers with fraud", "money found"):
-        bought.add_column(column)
-    for ranking in found.rankings:
-        w = worth(ranking)
-        bought.add_row(
-            ranking.name,
-            f"{w['average_precision']:.3f}",
-            f"{w['checks']:.0f}",
-            f"{w['hits']:.0f}",
-            f"{w['money']:,.0f}",
+    console.print(listed)
+    table = Table(
+        title=f"Customers with fraud that {found.budget} checks a day find, with 95 % intervals",
+        caption="Average precision is the mean of the worlds.",
+    )
+    for column in ("model", "hits a day", "in each world", "SGBAP finds more", "average precision"):
+        table.add_column(column)
+    for result in found.results:
+        table.add_row(
+            result.name,
+            shown(result.hits),
+            ", ".join(f"{value:.1f}" for value in result.by_world),
+            shown(result.behind) if result.behind else "",
+            f"{sum(result.average_precision) / len(found.worlds):.3f}",
         )
-    console.print(bought)
-    console.print(f"The report is in {report}.")
+    console.print(table)
+    if LIGHTGBM not in found.worlds[0].scores:
+        console.print("LightGBM is not installed and is left out: pip install lightgbm")
+    console.print(verdict(found))
+    console.print(f"The page is in {report}.")

@@ -1,4 +1,4 @@
-"""The demo's report: one HTML file that needs no network to open."""
+"""The demo's page: one HTML file that needs no network to open."""
 
 from __future__ import annotations
 
@@ -6,75 +6,80 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rarefind._core.files import written_whole
+from rarefind._core.files import atomic_write
 from rarefind.report.pictures import axes, picture
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from rarefind.cli._demo import Demo
+    from rarefind.cli._demo_worlds import World
 
 
-def write_report(found: Demo, path: Path) -> None:
-    """Write the report; the file is whole or not there."""
+def write_page(found: Demo, path: Path) -> None:
+    """Write the page; the file is whole or not there."""
     from jinja2 import Environment
 
-    from rarefind.cli._demo import worth
+    from rarefind.cli._demo import shown, verdict, what_was_done
+    from rarefind.cli._demo_worlds import LIGHTGBM
 
     template = files("rarefind.cli").joinpath("demo.html").read_text(encoding="utf-8")
     page = Environment(autoescape=True).from_string(template)
     text = page.render(
         found=found,
-        card=found.model.card(),
-        worth={ranking.name: worth(ranking) for ranking in found.rankings},
+        shown=shown,
+        verdict=verdict(found),
+        what_was_done=what_was_done(found),
+        without_lightgbm=LIGHTGBM not in found.worlds[0].scores,
+        card=found.model.card().as_dict(),
         rows=found.listed.to_dict(orient="records"),
-        pictures={
-            "budget": picture(budget_picture(found)),
-            "scores": picture(_scores(found)),
-            "daily": picture(_daily(found)),
-        },
+        pictures={"hits": picture(_hits(found)), "scores": picture(_scores(found))},
     )
-    with written_whole(path) as part:
+    with atomic_write(path) as part:
         part.write_text(text, encoding="utf-8")
 
 
-def budget_picture(found: Demo) -> Figure:
-    """What each number of payments checked finds, by both models."""
-    from rarefind.plots import BudgetCurveDisplay
+def draw_hits(ax: Axes, worlds: list[World], budget: int) -> None:
+    """Hits a day by checks a day, for each model, with bands of 95 %."""
+    import numpy as np
+    from matplotlib.ticker import MaxNLocator
 
+    from rarefind.cli._demo_worlds import interval
+    from rarefind.plots.axes import MODEL_COLOURS, tidy
+
+    checks = sorted({max(1, round(budget * share)) for share in (0.1, 0.25, 0.5, 0.75, 1, 1.5, 2)})
+    for name, colour in zip(worlds[0].scores, MODEL_COLOURS, strict=False):
+        found = [interval(np.concatenate([w.hits_a_day(name, k) for w in worlds])) for k in checks]
+        ax.plot(checks, [f.value for f in found], "o-", ms=4, color=colour, label=name)
+        low, high = [f.low for f in found], [f.high for f in found]
+        ax.fill_between(checks, low, high, color=colour, alpha=0.12, lw=0)
+    tidy(ax)
+    ax.set(xlabel="Checks a day", ylabel="Hits a day: customers with fraud found")
+    ax.set_xlim(left=0)
+    ax.set_ylim(bottom=0)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def _hits(found: Demo) -> Figure:
     figure, ax = axes()
-    checks = found.budget * found.ranked["days"]
-    for ranking in found.rankings:
-        BudgetCurveDisplay.from_predictions(
-            found.truth, ranking.score, budget=checks, name=ranking.name, ax=ax
-        )
+    draw_hits(ax, found.worlds, found.budget)
+    ax.legend(frameon=False, fontsize=9)
+    ax.set_title("What a day's checks find")
     return figure
 
 
 def _scores(found: Demo) -> Figure:
+    from rarefind.cli._demo_worlds import OURS
     from rarefind.plots import ScoreHistogramDisplay
 
     figure, ax = axes()
-    first = found.rankings[0]
-    threshold = found.model.estimator_.threshold_
+    first = found.worlds[0]
     ScoreHistogramDisplay.from_predictions(
-        found.truth, first.score, threshold=threshold, name=first.name, ax=ax
+        (first.test["fraud"] == 1).to_numpy(),
+        first.scores[OURS],
+        threshold=found.model.estimator_.threshold_,
+        name=OURS,
+        ax=ax,
     )
-    return figure
-
-
-def _daily(found: Demo) -> Figure:
-    from rarefind.plots.axes import MODEL_COLOURS, in_percent, tidy
-
-    figure, ax = axes()
-    for ranking, colour in zip(found.rankings, MODEL_COLOURS, strict=False):
-        share = ranking.daily["hits"] / ranking.daily["checks"]
-        ax.plot(ranking.daily["day"], share, "o-", color=colour, label=ranking.name)
-    tidy(ax)
-    ax.set_ylim(0, 1)
-    in_percent(ax.yaxis)
-    ax.set_ylabel("Share of the checked customers with a fraud")
-    ax.set_title(f"Precision of {found.budget} checks, day by day")
-    ax.tick_params(axis="x", rotation=30)
-    ax.legend(frameon=False)
     return figure

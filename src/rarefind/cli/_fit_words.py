@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from rarefind.cli._tables import add_row, console_of, new_table
 
 if TYPE_CHECKING:
+    from rarefind.cli._inputs import Spending
     from rarefind.data import TableProfile
     from rarefind.metrics import Interval
     from rarefind.tables import BudgetEstimate, ListValue, TableModel
@@ -18,7 +20,7 @@ def print_fitted(
     profile: TableProfile,
     estimate: BudgetEstimate | None,
     output: Path,
-    budget: str,
+    spending: Spending,
     *,
     verbose: bool,
 ) -> None:
@@ -39,9 +41,15 @@ def print_fitted(
     board = getattr(model.estimator_, "leaderboard_", None)
     if verbose and board is not None:
         console.print(board.to_string(index=False), markup=False)
+    asked = [
+        ("--budget", spending.budget),
+        ("--per", spending.per),
+        ("--one-per", spending.one_per),
+    ]
+    options = " ".join(f"{name} {quote(value)}" for name, value in asked if value is not None)
     console.print(
-        f"The model is in {output}. Rank a file with: rarefind rank {output} FILE "
-        f"--budget {budget} -o list.csv",
+        f"The model is in {output}. Rank a file with: rarefind rank {output} FILE {options} "
+        "-o list.csv",
         markup=False,
         soft_wrap=True,
     )
@@ -50,8 +58,9 @@ def print_fitted(
 def _print_estimate(model: TableModel, estimate: BudgetEstimate) -> None:
     console, found = console_of(), estimate.list_value()
     console.print(estimate.how, markup=False)
-    each = "" if estimate.per is None else f", {estimate.budget} each {estimate.per},"
-    one = "" if estimate.one_per is None else f", one of each {estimate.one_per},"
+    each = "" if estimate.per is None else f", {estimate.budget} each {estimate.per}"
+    each += "" if estimate.one_per is None else f", one of each {estimate.one_per}"
+    each += "," if each else ""
     heads = ["hits", "of all positives", *(["amount"] if found.amount else [])]
     table = new_table("list by", *heads)
     add_row(table, _name(model), *measures(found))
@@ -59,7 +68,7 @@ def _print_estimate(model: TableModel, estimate: BudgetEstimate) -> None:
     add_row(table, "a plain XGBoost", f"{found.plain_hits:,.1f}", *empty)
     add_row(table, "random order", f"{found.random_hits:,.1f}", *empty)
     console.print(
-        f"What {found.checks:,.0f} checks{each}{one} of {found.rows:,.0f} rows find, with 95 % "
+        f"What {found.checks:,.0f} checks{each} of {found.rows:,.0f} rows find, with 95 % "
         "intervals:",
         markup=False,
     )

@@ -84,20 +84,20 @@ def _pieces(
 ) -> Iterator[pd.DataFrame]:
     """The file in pieces, its columns and verdicts read as at fit."""
     from rarefind.data import read_chunks
-    from rarefind.data.read import followed
+    from rarefind.data.read import with_progress
 
     types = dict(model.types_)
     if verdicts is not None and model.target in types:
         types[verdicts] = types[model.target]
     say("Scoring the rows")
-    yield from followed(read_chunks(data, like=types), data)
+    yield from with_progress(read_chunks(data, like=types), data)
 
 
 def _print(report: MonitorReport, most: int | None) -> None:
     from rarefind.cli._tables import console_of
 
     console = console_of()
-    console.print(f"[bold]{report.verdict}[/]: {report.rows:,} rows looked at")
+    console.print(f"[bold]{report.verdict}[/]: {report.rows:,} rows")
     console.print()
     for sentence in report.because:
         console.print(f"- {sentence}", markup=False)
@@ -120,7 +120,7 @@ def _columns(columns: pd.DataFrame) -> Any:
     table = new_table("column", "verdict", "drift", "by\nchance", "of the\nscore", "because")
     for row in columns.to_dict("records"):
         shares = [f"{100 * row['importance']:.0f} %"]
-        figures = [f"{row[name]:.2f}" for name in ("drift", "chance")]
+        figures = [f"{row[name]:.2f}" for name in ("drift", "noise")]
         add_row(table, row["column"], row["verdict"], *figures, *shares, row["text"])
     return table
 

@@ -1,4 +1,4 @@
-"""Options that several commands share, each said once."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -7,74 +7,85 @@ from typing import Annotated
 
 import typer
 
-MODEL_NAMES = (
-    "auto",
-    "sgbap",
-    "gamma-knn",
-    "mlfp",
-    "me2",
-    "metaap",
-    "metaap-forest",
-    "nlb",
-    "projection",
-    "conditions",
-    "xgboost",
-)
+from rarefind.auto import estimators
+
+MODEL_NAMES = tuple(each.name for each in estimators(on_command_line=True))
+_MODELS = "; ".join(f"{each.name}: {each.description}" for each in estimators(on_command_line=True))
+
+Model = Annotated[str, typer.Option(metavar="NAME", help=f"What learns. {_MODELS}.")]
+Models = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="Model to compare, named as in `rarefind fit`; by default all but auto. Can be given "
+        "more than once.",
+    ),
+]
 
 DataFile = Annotated[Path, typer.Argument(help="The table: CSV, Parquet, Arrow or KEEL.")]
 ModelFile = Annotated[Path, typer.Argument(help="A model that `rarefind fit` wrote.")]
 
-Target = Annotated[str, typer.Option(help="Column with the labels, of which there are two.")]
+Target = Annotated[str, typer.Option(help="Column with the labels (two values).")]
 Positive = Annotated[
-    str | None, typer.Option(help="The label that matters, as in the file; by default the rarer.")
+    str | None, typer.Option(help="The positive label, as in the file; by default the rarer one.")
 ]
 Time = Annotated[
     str | None,
-    typer.Option(help="Column with the time of a row: the last quarter of it is held out."),
+    typer.Option(help="Column with the time of a row; the last quarter of the rows is held out."),
 ]
-DateOf = Annotated[str | None, typer.Option(help="Column with the date of a row.")]
+DateOf = Annotated[str | None, typer.Option(help="Column with the time of a row.")]
 Entity = Annotated[
     str | None,
-    typer.Option(help="Column with whose row it is: they are held out together."),
+    typer.Option(
+        help="Column with the entity of a row (card, customer, company); rows of one entity are "
+        "held out together."
+    ),
 ]
 Amount = Annotated[
-    str | None, typer.Option(help="Column with what a row is worth; it is a feature as well.")
+    str | None, typer.Option(help="Column with the amount of a row; the model uses it as well.")
 ]
-Id = Annotated[str | None, typer.Option(help="Column with what a row is called.")]
+Id = Annotated[str | None, typer.Option(help="Column with the identifier of a row.")]
 Drop = Annotated[
     list[str] | None,
-    typer.Option(help="Column to keep out of the model. Can be given more than once."),
+    typer.Option(help="Column that the model must not use. Can be given more than once."),
 ]
 Delay = Annotated[
     str | None,
-    typer.Option(help="How long labels take to be known, as 7D: that much is left out in time."),
+    typer.Option(
+        help="How long it takes until a label is known, as 7D; rows of that time before the "
+        "held-out rows are left out."
+    ),
 ]
 Budget = Annotated[
-    str, typer.Option("--budget", "-k", help="Checks you can afford: 200, or 0.5% of the rows.")
+    str, typer.Option("--budget", "-k", help="Number of checks: 200, or 0.5% of the rows.")
 ]
 Per = Annotated[
     str | None,
-    typer.Option(metavar="hour|day|week|month", help="Spend the budget in each period of --time."),
+    typer.Option(
+        metavar="day|week|…|COLUMN",
+        help="Spend the budget in each hour, day, week, month or quarter of --time, or for each "
+        "value of a column.",
+    ),
 ]
 OnePer = Annotated[
     str | None,
-    typer.Option(metavar="COL", help="List each value of this column once in a period or group."),
+    typer.Option(
+        metavar="COLUMN", help="List each value of this column at most once (in a period or group)."
+    ),
 ]
-TimeLimit = Annotated[
-    str | None, typer.Option(metavar="5m", help="Most time to take, as 90s, 5m or 1h.")
-]
+TimeLimit = Annotated[str | None, typer.Option(metavar="5m", help="Time limit, as 90s, 5m or 1h.")]
 Trials = Annotated[
     int | None,
     typer.Option(
         min=1,
-        help="With --model auto: models to try, instead of a time. The same seed then gives the "
-        "same list on any machine; a time limit cannot promise that.",
+        help="With --model auto: number of models to try, instead of a time limit. With the same "
+        "seed the list is then the same on every machine; with a time limit it may not be.",
     ),
 ]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of what is drawn.")]
-Jobs = Annotated[int | None, typer.Option(min=1, help="Cores to use; by default all.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but results.")]
+Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
+Jobs = Annotated[int | None, typer.Option(min=1, help="Number of cores to use; by default all.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print results only.")]
 Verbose = Annotated[
-    bool, typer.Option("--verbose", "-v", help="Say more, also where nobody watches.")
+    bool, typer.Option("--verbose", "-v", help="Show progress even if it is not a terminal.")
 ]

@@ -11,7 +11,7 @@ import typer
 from rarefind._core.budget import check_budget
 from rarefind.cli import _options as options
 from rarefind.cli._inputs import check_not_overwriting, check_readable
-from rarefind.cli._rule_files import check_output
+from rarefind.cli._outputs import check_output
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,10 +76,10 @@ def records(listed: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _write(listed: pd.DataFrame, output: Path) -> None:
-    from rarefind._core.files import written_whole
+    from rarefind._core.files import atomic_write
 
     kind = output.suffix.lower()
-    with written_whole(output) as part:
+    with atomic_write(output) as part:
         if kind == ".csv":
             listed.to_csv(part, index=False)
         elif kind == ".parquet":

@@ -1,4 +1,4 @@
-"""The command, apart from what it computes."""
+"""``rarefind report``: write a page on a model and a file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 from rarefind._core.budget import check_budget
 from rarefind.cli import _options as options
 from rarefind.cli._inputs import check_not_overwriting, check_readable
-from rarefind.cli._rule_files import check_output, write_text
+from rarefind.cli._outputs import check_output
 
 
 def report(
@@ -25,8 +25,22 @@ def report(
         typer.Option(
             "--budget",
             "-k",
-            help="Checks you can afford: 200, or 0.5% of the rows. By default what the model was "
-            "fitted for, else 200.",
+            help="Number of checks: 200, or 0.5% of the rows. By default the budget of the fit, "
+            "or 200.",
+        ),
+    ] = None,
+    per: Annotated[
+        str | None,
+        typer.Option(
+            metavar="day|week|…|COLUMN",
+            help="Spend the budget in each hour, day, week, month or quarter, or for each value of "
+            "a column. By default as at the fit.",
+        ),
+    ] = None,
+    one_per: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of which each value is listed at most once. By default as at the fit."
         ),
     ] = None,
     top: Annotated[
@@ -36,9 +50,9 @@ def report(
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
-    """Write a page on a model and a file: what a budget buys, why, and how far to trust it.
+    """Write a page on a model and a file: what a budget finds, why, and how far to trust it.
 
-    The page needs no network to open. Where the file has the target, what the list finds in it is
+    The page needs no network to open. If the file has the target, what the list finds in it is
     measured as well.
     """
     check_output(output)
@@ -47,12 +61,13 @@ def report(
     if budget is not None:
         check_budget(budget)
     from rarefind.cli._steps import steps
-    from rarefind.report._make import make_report
+    from rarefind.report import write_report
 
     with steps(quiet=quiet or as_json, verbose=verbose) as say:
-        page, figures = make_report(model, data, budget, top, say)
-        write_text(page, output)
+        found = write_report(
+            model, data, output, budget=budget, per=per, one_per=one_per, top=top, on_step=say
+        )
     if as_json:
-        typer.echo(json.dumps(figures, indent=2, allow_nan=False))
+        typer.echo(json.dumps(found.figures, indent=2, allow_nan=False))
     elif not quiet:
         typer.echo(f"The report is in {output}.")

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from rarefind.cli._learned_rules import LearnedRules
     from rarefind.rules import RuleReport
-    from rarefind.tables import TableModel
 
 _MOST_IN_OVERLAP = 12
 _WIDE = 100  # columns of a terminal with room for intervals
@@ -25,7 +25,7 @@ def print_report(report: RuleReport, retired: dict[str, str], *, timed: bool) ->
     console.print(_measures(report, timed, _gap(console)))
     console.print()
     if 1 < len(report.rules) <= _MOST_IN_OVERLAP:
-        console.print("Share of a rule's alerts that another has, too")
+        console.print("Share of a rule's alerts that another rule also has")
         console.print(_overlap(report))
         console.print()
     if retired:
@@ -51,20 +51,28 @@ def _measures(report: RuleReport, timed: bool, gap: str) -> Table:
     return table
 
 
-def print_learned(model: TableModel) -> None:
-    console, conditions = console_of(), model.conditions()
+def print_learned(learned: LearnedRules) -> None:
+    console, measures = console_of(), learned.measures
     table = new_table("rule", "weight", "precision", "recall", "lift", "support")
-    for rule, (_, row) in zip(model.rules(), conditions.iterrows(), strict=True):
+    for rule, (_, row) in zip(learned.rules, measures.iterrows(), strict=True):
         precision = _with_interval(row, "precision", _gap(console))
         others = [short(row[name]) for name in ("recall", "lift", "support")]
         add_row(table, f"{rule.name}: {rule}", short(row["weight"]), precision, *others)
-    unmeasured = conditions["precision"].isna().all()
-    on = "" if unmeasured else ", measured on rows that nothing was learned from"
-    console.print(f"What was learned{on}")
+    on = (
+        "rows that nothing was learned from"
+        if learned.unseen
+        else "the rows they were learned from"
+    )
+    console.print(f"Rules learned, measured on {on}, with 95 % intervals of precision")
     console.print(table)
     console.print()
-    if (conditions["weight"] < 0).any():
-        console.print("Rules with a weight below 0 lower a score: alone they are no alerts.")
+    left_out = int((~measures["alert"]).sum())
+    if left_out:
+        are = "is not an alert and is" if left_out == 1 else "are not alerts and are"
+        console.print(
+            f"{left_out:,} of {len(measures):,} rules {are} left out: the precision is not "
+            "clearly above the base rate."
+        )
 
 
 def _overlap(report: RuleReport) -> Table:
@@ -76,7 +84,7 @@ def _overlap(report: RuleReport) -> Table:
 
 
 def _gap(console: Console) -> str:
-    """What stands between a measure and its interval."""
+    """A new line before the interval in a narrow terminal."""
     return "\n" if console.width < _WIDE else " "
 
 
@@ -88,7 +96,7 @@ def _with_interval(row: pd.Series[Any], measure: str, gap: str) -> str:
 
 
 def short(value: float, digits: int = 3) -> str:
-    """A number for people; nothing where there is none."""
+    """A number for people; empty if it is not a number."""
     if math.isnan(value):
         return ""
     return f"{value:,.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"

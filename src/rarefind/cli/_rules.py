@@ -1,4 +1,4 @@
-"""``rarefind rules``: files of rules checked, measured, learned and converted."""
+"""``rarefind rules``: check, measure, learn and convert files of rules."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rarefind.cli._inputs import check_columns
+from rarefind.cli._inputs import check_columns, check_readable
 from rarefind.cli._options import (
     AsJson,
     DataFile,
@@ -22,7 +22,7 @@ from rarefind.cli._options import (
     Target,
     Verbose,
 )
-from rarefind.cli._rule_files import as_sql, check_output, limit_of, read_rules, write_text
+from rarefind.cli._outputs import check_output, write_text
 from rarefind.cli._rule_tables import print_learned, print_report
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from rarefind._core.types import Bools
+    from rarefind.cli._learned_rules import LearnedRules
     from rarefind.rules import RuleReport, RuleSet
     from rarefind.tables import TableModel
 
@@ -44,7 +45,7 @@ app = typer.Typer(
 )
 
 RulesFile = Annotated[
-    Path, typer.Argument(help="File of rules: text, or JSON if it ends in .json.")
+    Path, typer.Argument(help="File of rules: text, or JSON if its name ends in .json.")
 ]
 
 
@@ -57,17 +58,17 @@ def check(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Say whether all rules of a file are right, and list those that are not."""
+    """Check the rules of a file, and list all mistakes."""
     table = None if data is None else _table(data)
-    found = read_rules(rules, table)
+    found = _read(rules, table)
     if as_json:
         typer.echo(
             json.dumps({"rules": [{"name": r.name, "rule": r.text} for r in found]}, indent=2)
         )
     if as_json or quiet:
         return
-    right = "1 rule is right" if len(found) == 1 else f"{len(found):,} rules are right"
-    typer.echo(f"{rules}: {right}{'' if data is None else f' and fit {data}'}.")
+    correct = "1 rule is correct" if len(found) == 1 else f"{len(found):,} rules are correct"
+    typer.echo(f"{rules}: {correct}{'' if data is None else f' and fit {data}'}.")
 
 
 @app.command(
@@ -89,19 +90,19 @@ def measure(
         ),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Where to write the rules kept.")
+        Path | None, typer.Option("--output", "-o", help="Where to write the rules that are kept.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure what each rule finds, at what price, and what it adds to the others."""
-    limits = dict(limit_of(text) for text in limit or [])
+    """Measure what each rule finds, how many alerts it costs, and what it adds to the others."""
+    limits = dict(_limit(text) for text in limit or [])
     if time is None and any(name.endswith("_alerts_a_day") for name in limits):
         raise ValueError("A limit on alerts_a_day needs --time, the column with the date of a row.")
     check_output(output)
     table = _table(data)
     truth = _truth(table, target, positive)
     days = None if time is None else _dates(table, time)
-    found = read_rules(rules, table)
+    found = _read(rules, table)
     report = found.measure(_with_nulls(table, found), truth, time=days, pos_label=True)
     kept, retired = found.retire(report, **limits)
     if output is not None and len(kept):
@@ -132,7 +133,7 @@ def learn(
     entity: Entity = None,
     tolerance: Annotated[
         float,
-        typer.Option(min=0, max=0.99, help="Share of the quality that a short list may lose."),
+        typer.Option(min=0, max=0.99, help="Share of the quality that a shorter list may lose."),
     ] = 0.01,
     most: Annotated[int, typer.Option(min=1, max=1000, help="Rules to learn at most.")] = 40,
     seed: Seed = 0,
@@ -140,7 +141,11 @@ def learn(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Learn a short list of rules from a table with labels; dates are left out."""
+    """Learn a short list of rules from a table with labels; columns of dates are not used.
+
+    Rules whose precision is not clearly above the base rate are not alerts, and are left out.
+    """
+    from rarefind.cli._learned_rules import LearnedRules
     from rarefind.cli._steps import steps
     from rarefind.conditions import ConditionClassifier
     from rarefind.rules import RuleError
@@ -160,19 +165,26 @@ def learn(
         model = TableModel(
             classifier, target, positive, time=time, entity=entity, id=id, drop=kept_out
         ).fit(table)
+        learned = LearnedRules.of(model, table)
+    alerts = learned.alerts
+    if not len(alerts):
+        raise ValueError(
+            f"No rule learned from {data} has a precision clearly above the base rate, so {output} "
+            "was not written."
+        )
+    is_json = output.suffix.lower() == ".json"
     try:
-        text = _alerts(model, as_json=output.suffix.lower() == ".json")
-    except RuleError:  # a level that cannot stand in a file of text: what was learned is kept
+        text = alerts.to_json() + "\n" if is_json else learned.to_text()
+    except RuleError:  # a level that a file of text cannot hold: what was learned is kept
         output = output.with_suffix(".json")
-        text = _alerts(model, as_json=True)
-    if not text:
-        raise ValueError(f"No rule tells the labels of {data} apart, so {output} was not written.")
+        text = alerts.to_json() + "\n"
     write_text(text, output)
     if as_json:
-        typer.echo(json.dumps(_learned(model), indent=2))
+        typer.echo(json.dumps(_for_machines(model, learned), indent=2))
     else:
-        print_learned(model)
-        typer.echo(f"The rules that raise a score are in {output}.")
+        print_learned(learned)
+        what = "1 alert is" if len(alerts) == 1 else f"{len(alerts):,} alerts are"
+        typer.echo(f"{what} in {output}.")
 
 
 @app.command(
@@ -185,18 +197,19 @@ def convert(
         str | None,
         typer.Option(
             metavar="ansi|sqlite|duckdb|postgresql|mysql",
-            help="Whose SQL; by default that of the standard.",
+            help="The database; by default standard SQL.",
         ),
     ] = None,
     table: Annotated[
         str | None,
         typer.Option(
-            help="For SQL: a query of this table (or schema.table), with a column a rule that is 1 "
-            "where it fires; by default one condition a rule."
+            help="For SQL: write a query of this table (or schema.table) with one column per rule, "
+            "1 where it fires; by default one condition per rule."
         ),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Where to write; by default it is shown.")
+        Path | None,
+        typer.Option("--output", "-o", help="Where to write; by default it is printed."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -206,9 +219,9 @@ def convert(
     if to != "sql" and (dialect or table) is not None:
         raise ValueError("The options --dialect and --table are for --to sql only.")
     check_output(output)
-    found = read_rules(rules)
+    found = _read(rules)
     if to == "sql":
-        text = as_sql(found, dialect or "ansi", table)
+        text = found.to_sql(dialect or "ansi", table)
     else:
         text = found.to_text() if to == "text" else found.to_json() + "\n"
     if output is not None:
@@ -217,6 +230,24 @@ def convert(
         typer.echo(json.dumps({"format": to, "rules": len(found), "text": text}, indent=2))
     elif output is None:
         typer.echo(text, nl=False)
+
+
+def _read(path: Path, table: pd.DataFrame | None = None) -> RuleSet:
+    check_readable(path)  # before the import, which takes a second
+    from rarefind.rules import read_rules
+
+    return read_rules(path, table)
+
+
+def _limit(text: str) -> tuple[str, float]:
+    name, _, bound = text.partition("=")
+    try:
+        value = float(bound)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ValueError(f"{text!r} is not a limit: write one as min_precision=0.05.")
+    return name.strip(), value
 
 
 def _table(path: Path) -> pd.DataFrame:
@@ -239,12 +270,12 @@ def _dates(table: pd.DataFrame, name: str) -> pd.Series[Any]:
     check_columns(table, [name])
     dates = pd.api.types.is_datetime64_any_dtype(table[name].dtype)
     if not dates or table[name].isna().all():
-        raise ValueError(f"The column {name!r} holds no dates: --time names the one that does.")
+        raise ValueError(f"The column {name!r} has no dates: name a column of dates in --time.")
     return table[name].dt.tz_localize(None)
 
 
 def _with_nulls(table: pd.DataFrame, rules: RuleSet) -> pd.DataFrame:
-    """The columns that rules need; those without any value are of no kind, and fit each."""
+    """The columns that rules need; a column without any value fits each kind."""
     names = list(dict.fromkeys(name for rule in rules for name in rule.columns))
     needed = table[names or list(table.columns[:1])]
     empty = [name for name in needed.columns if needed[name].isna().all()]
@@ -268,7 +299,7 @@ def _measured(
 
 
 def _other_dates(table: pd.DataFrame, others: list[str | None]) -> list[str]:
-    """Columns with dates that no option names: rules cannot speak of them."""
+    """Columns of dates that no option names: rules cannot use them."""
     import pandas as pd
 
     is_date = pd.api.types.is_datetime64_any_dtype
@@ -276,41 +307,17 @@ def _other_dates(table: pd.DataFrame, others: list[str | None]) -> list[str]:
     return [name for name in names if name not in others and is_date(table[name].dtype)]
 
 
-def _alerts(model: TableModel, *, as_json: bool) -> str:
-    """The learned rules that raise a score, which alone are alerts; the others are remarks."""
-    from rarefind.rules import RuleSet
-
-    pairs = list(zip(model.rules(), model.conditions().to_dict("records"), strict=True))
-    alerts = [(rule, said) for rule, said in pairs if said["weight"] > 0]
-    if not alerts:
-        return ""
-    if as_json:
-        return RuleSet([rule for rule, _ in alerts]).to_json() + "\n"
-    text = "".join(f"{_remark(said)}\n{RuleSet([rule]).to_text()}" for rule, said in alerts)
-    against = [said for _, said in pairs if said["weight"] < 0]
-    return text + "".join(
-        f"# lowers a score by {-said['weight']:g}: {said['rule']}\n" for said in against
-    )
-
-
-def _remark(said: dict[Any, Any]) -> str:
-    remark = f"# weight {said['weight']:g}"
-    if math.isnan(said["precision"]):
-        return remark
-    low, high = said["precision_low"], said["precision_high"]
-    shares = f"precision {said['precision']:.2f} ({low:.2f} to {high:.2f})"
-    return f"{remark}, {shares}, recall {said['recall']:.2f}"
-
-
-def _learned(model: TableModel) -> dict[str, Any]:
-    """What was learned, for machines."""
-    conditions = model.conditions()
-    names = [rule.name for rule in model.rules()]
-    rows = [_plain(row) for _, row in conditions.iterrows()]
+def _for_machines(model: TableModel, learned: LearnedRules) -> dict[str, Any]:
+    """What was learned."""
+    measures = learned.measures.drop(columns="alert")
+    rules = zip(learned.rules, learned.measures["alert"].tolist(), measures.iterrows(), strict=True)
     return {
         "rows": model.rows_,
         "positives": model.positives_,
-        "rules": [{"name": name, **row} for name, row in zip(names, rows, strict=True)],
+        "measured_on_unseen_rows": learned.unseen,
+        "rules": [
+            {"name": rule.name, "alert": alert, **_plain(row)} for rule, alert, (_, row) in rules
+        ],
     }
 
 

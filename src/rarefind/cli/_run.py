@@ -1,4 +1,4 @@
-"""How a command ends: well, by a mistake told in one line, or by Ctrl-C."""
+"""How a command ends: normally, with an error in one line, or by Ctrl-C."""
 
 from __future__ import annotations
 
@@ -10,23 +10,25 @@ from typing import Any
 
 import typer
 
-# Typer may bring a click of its own, so its errors are met through Typer.
+from rarefind._core.extras import MissingExtraError
+
+# Typer may bring a click of its own, so its errors are found through Typer.
 _UsageError: Any = typer.BadParameter.__base__
 _CommandError: Any = _UsageError.__base__
 
-_STOPPED = 130  # what shells expect of a command that Ctrl-C ended
+_STOPPED = 130  # what shells expect after Ctrl-C
 _WORDS = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk quota is used up",
     errno.EACCES: "you may not read or write it",
     errno.EPERM: "you may not read or write it",
-    errno.EROFS: "the disk can only be read",
+    errno.EROFS: "the disk is read-only",
     errno.ENOENT: "there is no such file or folder",
-    errno.ENOTDIR: "a part of its path is no folder",
+    errno.ENOTDIR: "a part of its path is not a folder",
     errno.EISDIR: "it is a folder",
     errno.ENAMETOOLONG: "the name is too long",
     errno.EFBIG: "it would be too large",
-    errno.EIO: "the disk does not answer",
+    errno.EIO: "the disk reports an error",
 }
 
 
@@ -42,14 +44,14 @@ def run(app: typer.Typer) -> None:
         _end(error.format_message())
     except (typer.Abort, KeyboardInterrupt):
         code = _STOPPED
-    except BrokenPipeError:  # whoever read the output has enough
+    except BrokenPipeError:  # the reader of the output has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(0) from None
     except OSError as error:
         _end(_in_words(error))
-    except (ValueError, MemoryError) as error:
-        _end(str(error) or "There is not enough memory: give fewer rows or columns.")
-    if code == _STOPPED:  # Typer may end with it by itself
+    except (ValueError, MemoryError, MissingExtraError) as error:
+        _end(str(error) or "There is not enough memory: use fewer rows or columns.")
+    if code == _STOPPED:  # Typer may return it by itself
         print("rarefind: Stopped; no file was left half-written.", file=sys.stderr)
     raise SystemExit(code if isinstance(code, int) else 0)
 
@@ -60,7 +62,7 @@ def _end(sentence: str) -> None:
 
 
 def _in_words(error: OSError) -> str:
-    """What the system says of a file, as a sentence that names it."""
+    """An error of the system as a sentence that names the file."""
     if error.errno is None:
         return str(error)
     reason = _WORDS.get(error.errno, error.strerror or "it cannot be read or written")

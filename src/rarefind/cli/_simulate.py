@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rarefind.cli import _options as options
-from rarefind.cli._rule_files import check_output
+from rarefind.cli._outputs import check_output
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,9 +114,9 @@ def _cut(table: pd.DataFrame, days: int, output: Path, ahead: Path) -> dict[Path
 
 
 def _write(table: pd.DataFrame, output: Path) -> None:
-    from rarefind._core.files import written_whole
+    from rarefind._core.files import atomic_write
 
-    with written_whole(output) as part:
+    with atomic_write(output) as part:
         if output.suffix.lower() == ".csv":
             table.to_csv(part, index=False)
         else:

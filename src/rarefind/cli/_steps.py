@@ -1,4 +1,4 @@
-"""Saying what goes on while it goes on."""
+"""Progress of a command, on standard error."""
 
 from __future__ import annotations
 
@@ -15,30 +15,39 @@ def steps(
 ) -> Iterator[Callable[[str], None]]:
     """Yield the function that names the next step; each ends with the seconds it took.
 
-    It all goes to standard error, so that what a command prints can be piped. Where that is no
-    terminal nothing is said, unless ``verbose``. The time left is said of work that tells how much
-    of it is done, and where a moment is given at which all must end.
+    Steps go to standard error, so that what a command prints can be piped, and are shown in a
+    terminal or with ``verbose``. The time left is shown for work that reports its progress, or up
+    to ``end`` (in seconds of ``time.monotonic``).
     """
     if quiet or not (verbose or sys.stderr.isatty()):
         yield lambda what: None
         return
     from rich.console import Console
 
-    from rarefind._core.progress import watched
+    from rarefind._core.progress import COMPILING, Compiled, listen_to_progress, watch_compiling
 
     console = Console(stderr=True)
     now: list[_Step] = []
+    compiling: list[Compiled] = []  # the last report, once it takes long
 
     def finish() -> None:
         if now:
             step = now.pop()
             console.print(f"[green]✓[/] {step.what} [dim]({step.taken():.1f} s)[/]")
 
-    def told(done: int, total: int | None) -> None:
+    def on_progress(done: int, total: int | None) -> None:
         if now and total:
             now[0].share_done = min(1.0, done / total)
 
-    with console.status("") as status, watched(told):
+    def count(compiled: Compiled) -> None:
+        if compiled.takes_long:
+            if not compiling:
+                console.print(COMPILING)
+            compiling[:] = [compiled]
+        if now and compiling:
+            now[0].compiled = compiled.functions
+
+    with console.status("") as status, listen_to_progress(on_progress), watch_compiling(count):
 
         def say(what: str) -> None:
             finish()
@@ -50,13 +59,14 @@ def steps(
 
 
 class _Step:
-    """What is done now, drawn anew while it lasts."""
+    """The current step, drawn again while it lasts."""
 
     def __init__(self, what: str, end: float) -> None:
         from rich.markup import escape
 
         self.what, self._end = escape(what), end
         self.share_done = 0.0
+        self.compiled = 0
         self._start = time.monotonic()
 
     def taken(self) -> float:
@@ -70,6 +80,8 @@ class _Step:
             text += f", about {max(0.0, min(own, left)):.0f} s left"
         elif left < math.inf:
             text += f", at most {max(0.0, left):.0f} s left"
+        if self.compiled:
+            text += f", {self.compiled} functions compiled"
         return f"{text}[/]"
 
 
@@ -77,7 +89,7 @@ class _Step:
 def rows_bar(total: int | None, *, quiet: bool = False) -> Iterator[Callable[[int], None]]:
     """Yield the function to call with the number of rows done; a bar with the time left.
 
-    Nothing is shown where standard error is no terminal, or before two seconds have passed.
+    Nothing is shown if standard error is not a terminal, or in the first two seconds.
     """
     if quiet or not sys.stderr.isatty():
         yield lambda rows: None
@@ -106,4 +118,4 @@ def rows_bar(total: int | None, *, quiet: bool = False) -> Iterator[Callable[[in
         bar.stop()
 
 
-_PATIENCE = 2.0  # seconds that nobody minds
+_PATIENCE = 2.0  # seconds

@@ -1,4 +1,4 @@
-"""Tables for a terminal, narrow or piped."""
+"""Tables in a terminal, or piped."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-_PIPED = 120  # columns of what is piped
+_PIPED = 120  # characters
 
 
 def console_of() -> Console:
-    """Where tables go; what is piped has no terminal to fit into."""
+    """Where tables are printed, with a fixed width when piped."""
     from rich.console import Console
 
     return Console(width=None if sys.stdout.isatty() else _PIPED, highlight=False)
@@ -35,7 +35,7 @@ def new_table(first: str, *others: str) -> Table:
 
 
 def add_row(table: Table, *cells: str) -> None:
-    """Add texts as they are: brackets in a name are no markup."""
+    """Add texts as they are: brackets in a name are not markup."""
     from rich.text import Text
 
     table.add_row(*map(Text, cells))

@@ -23,7 +23,7 @@ _BLOCK = 1 << 23
 
 
 @dataclass(frozen=True)
-class Layout:
+class CsvLayout:
     """How a file of delimited text is written."""
 
     path: Path
@@ -58,7 +58,7 @@ class Layout:
             raise ValueError(_fault(self, error)) from None
 
 
-def layout(path: Path) -> Layout:
+def csv_layout(path: Path) -> CsvLayout:
     """Find out how a file is written; an empty file or a doubtful header is an error."""
     encoding = _encoding(path)
     with _text(path, encoding) as file:
@@ -70,7 +70,7 @@ def layout(path: Path) -> Layout:
     header = next(row for row in reader if any(field.strip() for field in row))
     names = [name.strip() or f"column {i}" for i, name in enumerate(header, start=1)]
     check_unique(path, names)
-    return Layout(path, encoding, separator, names, reader.line_num)
+    return CsvLayout(path, encoding, separator, names, reader.line_num)
 
 
 def sniff(sample: list[str]) -> str:
@@ -79,7 +79,7 @@ def sniff(sample: list[str]) -> str:
 
 
 def check_unique(path: Path, names: list[str]) -> None:
-    """Two columns of one name cannot be told apart."""
+    """Raise if two columns have the same name."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise ValueError(
@@ -99,7 +99,7 @@ def _agreement(sample: list[str], separator: str) -> tuple[bool, float, int]:
     return widths[0] > 1, same, widths[0]
 
 
-def _fault(written: Layout, error: Exception) -> str:
+def _fault(written: CsvLayout, error: Exception) -> str:
     """Say what Arrow could not read: it does not count lines, so the file is read once more."""
     width, last_line = len(written.names), 0
     with _text(written.path, written.encoding) as file:
@@ -109,7 +109,7 @@ def _fault(written: Layout, error: Exception) -> str:
                 if row and len(row) != width:
                     return (
                         f"Line {last_line + 1} of {written.path} has {_fields(len(row))} where the "
-                        f"header has {width}: correct the line, or quote the fields that hold the "
+                        f"header has {width}: correct the line, or quote the fields with the "
                         f"separator {written.separator!r}."
                     )
                 last_line = reader.line_num
@@ -137,7 +137,7 @@ def _encoding(path: Path) -> str:
     except UnicodeDecodeError:
         return "latin-1"
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise ValueError(f"{path} is not a whole gzip file ({error}): pack it again.") from None
+        raise ValueError(f"{path} is not a complete gzip file ({error}): pack it again.") from None
     return "utf-8-sig"
 
 

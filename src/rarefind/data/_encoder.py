@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from rarefind._core.saved import saved
 from rarefind._core.types import Array, Floats, Table
 from rarefind.data._arrow_columns import encode_column
-from rarefind.data._plan import Settings, UninformativeError, learn
+from rarefind.data._plan import EncoderSettings, UninformativeError, learn
 from rarefind.data.columns import (
     BooleanPlan,
     LevelCodesPlan,
@@ -32,12 +32,12 @@ from rarefind.data.frames import as_frame, as_piece, column_names, has_names
 _STATE_VERSION = 1
 
 
-def _unwrapped(version: int, state: dict[str, Any]) -> dict[str, Any]:
-    """The state as a version wrote it that put it into a dict of its own."""
+def _unwrap(version: int, state: dict[str, Any]) -> dict[str, Any]:
+    """The state of version 1, which had it in a dict of its own."""
     return dict(state["state"])
 
 
-@saved("table-encoder", 2, upgrade=_unwrapped)
+@saved("table-encoder", 2, upgrade=_unwrap)
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Turn a mixed table into floats, and remember what each of them means.
 
@@ -46,8 +46,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     - numbers: one output; booleans: one output of 0 and 1;
     - text: one output a level. A level not seen at fit has 0 in all of them. Beyond `max_levels`
       levels, the most frequent have an output each, the others share one, and one more is the
-      share of the training rows that had the level. A hole is a level of its own if there were
-      holes at fit. Or, with ``levels="code"``, one output with the number of the level;
+      share of the training rows that had the level. A missing value is a level of its own if
+      values were missing at fit. Or, with ``levels="code"``, one output: the number of the level;
     - dates: days since the first date at fit, month, weekday (Monday is 0) and hour, those of
       them that vary.
 
@@ -56,9 +56,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     missing : {"keep", "fill"}, default="keep"
-        Leave holes in numbers, booleans and dates as NaN, for methods that take it; or fill them
+        Leave missing numbers, booleans and dates as NaN, for methods that take it; or fill them in
         with the training median (booleans: the more frequent value) and mark them in an output of
-        their own if there were holes at fit.
+        their own if values were missing at fit.
     scale : bool, default=False
         For methods that measure distances: numbers, parts of dates and frequencies have mean 0 and
         standard deviation 1 at fit, and two rows that differ in a text column are at distance 1 in
@@ -66,10 +66,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     max_levels : int, default=30
         Levels of a text column that have an output, or a number, of their own.
     levels : {"one-hot", "code"}, default="one-hot"
-        ``"code"`` is for methods that split on sets of levels, such as rarefind's trees with
+        ``"code"`` is for methods that split levels into two groups, such as rarefind's trees with
         ``categorical_features=encoder.level_outputs_``. A text column becomes one output, called
         as the column: the number of the level, 0 for the first in the order of their names, and
-        NaN for a hole. All levels not seen at fit have one number more. Beyond `max_levels`
+        NaN where missing. All levels not seen at fit have one number more. Beyond `max_levels`
         levels, all but the most frequent have that number as well. There is no output for how
         frequent a level is. Numbers of levels have no scale and no median, so ``scale=True`` and
         ``missing="fill"`` are refused.
@@ -87,7 +87,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     plans_ : list
         How each of the columns is read and encoded.
     dropped_ : dict of str to str
-        Columns that say nothing, and why: all missing, one value, or a text that is different in
+        Columns without information, and why: all missing, one value, or a text that is different in
         every row.
     n_features_in_ : int
         Columns of the table at fit.
@@ -176,8 +176,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 dropped[name] = str(reason)
         if not plans:
             raise ValueError(
-                f"No column of the table says anything (n_samples={len(frame)}): each has one "
-                "value, none, or a different text in every row."
+                f"No column of the table has any information (n_samples={len(frame)}): each has "
+                "one value, none, or a different text in every row."
             )
         return self._set_fitted(list(frame.columns), has_names(X), plans, dropped)
 
@@ -211,7 +211,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         by_name = isinstance(X, pa.Table) and hasattr(self, "feature_names_in_")
-        table = as_piece(X, 0) if by_name else self._aligned(as_frame(X), has_names(X))
+        table = as_piece(X, 0) if by_name else self._align(as_frame(X), has_names(X))
         names = set(column_names(table))
         lacking = [name for name in self.columns_ if name not in names]
         if lacking:
@@ -249,7 +249,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self._names.copy()
 
     def describe(self, output_index: int, value: float) -> tuple[str, str]:
-        """Say what a value of an output means: the column, and the value in its own words.
+        """What a value of an output means: the column, and the value in its own words.
 
         Parameters
         ----------
@@ -286,7 +286,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return plan if isinstance(plan, LevelCodesPlan) else None
 
     def describe_value(self, column: str, value: Any) -> str:
-        """Say a value of a column of the table as :meth:`describe` would.
+        """A value of a column of the table as :meth:`describe` would put it.
 
         Parameters
         ----------
@@ -306,7 +306,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return value_text(plan, pd.Series([value], name=column))
 
     def get_state(self) -> dict[str, Any]:
-        """All that was learned, as dicts, lists, strings and numbers: JSON keeps it whole.
+        """All that was learned, as dicts, lists, strings and numbers, which JSON can store.
 
         Returns
         -------
@@ -376,7 +376,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.level_outputs_ = self._names[coded].tolist()
         return self
 
-    def _settings(self) -> Settings:
+    def _settings(self) -> EncoderSettings:
         """What was asked for, if it can be had together."""
         fill, codes = self.missing == "fill", self.levels == "code"
         if codes and (fill or self.scale):
@@ -384,10 +384,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 'levels="code" gives numbers of levels, which cannot be filled or scaled: use it '
                 'with missing="keep" and scale=False, or take levels="one-hot".'
             )
-        return Settings(fill, bool(self.scale), int(self.max_levels), codes)
+        return EncoderSettings(fill, bool(self.scale), int(self.max_levels), codes)
 
-    def _aligned(self, frame: pd.DataFrame, named: bool) -> pd.DataFrame:
-        """Where the fit or the rows have no names, columns are told by their place."""
+    def _align(self, frame: pd.DataFrame, named: bool) -> pd.DataFrame:
+        """Where the fit or the rows have no names, columns are matched by position."""
         if named and hasattr(self, "feature_names_in_"):
             return frame
         if frame.shape[1] != self.n_features_in_:

@@ -33,7 +33,7 @@ def transaction_features(
 ) -> pd.DataFrame:
     """Describe each transaction by what its customer and its terminal did before it.
 
-    Only rows that come before a row in time count for it, and the row itself where said; rows of
+    Only rows that come before a row in time count for it, and the row itself where stated; rows of
     the same time count in the order of the table. What happens later, and labels younger than the
     delay, change nothing.
 
@@ -147,9 +147,9 @@ def _check_columns(transactions: pd.DataFrame, needed: list[str], label: str | N
             f"The table has no column {', '.join(map(repr, absent))}{advice}; "
             f"its columns are {list(transactions.columns)}."
         )
-    holes = {column: int(transactions[column].isna().sum()) for column in needed}
-    if any(holes.values()):
-        where = ", ".join(f"{column!r} ({n} rows)" for column, n in holes.items() if n)
+    missing = {column: int(transactions[column].isna().sum()) for column in needed}
+    if any(missing.values()):
+        where = ", ".join(f"{column!r} ({n} rows)" for column, n in missing.items() if n)
         raise ValueError(f"Values are missing in {where}: fill them in or drop these rows.")
 
 

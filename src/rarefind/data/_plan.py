@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.tseries.api import guess_datetime_format
 
 from rarefind._core.types import Floats
 from rarefind.data import decode
@@ -28,14 +29,16 @@ from rarefind.data.types import Text, infer_type
 
 # Levels whose frequency is kept; of names seen once nothing is kept, they are often persons.
 _MAX_COUNTS = 10_000
+# Values by which a format is guessed.
+_SAMPLE = 30
 
 
 class UninformativeError(Exception):
-    """A column that says nothing; the message says why."""
+    """A column without information; the message says why."""
 
 
 @dataclass(frozen=True)
-class Settings:
+class EncoderSettings:
     """What the encoder was asked for."""
 
     fill: bool
@@ -44,7 +47,7 @@ class Settings:
     codes: bool = False
 
 
-def learn(column: pd.Series[Any], settings: Settings) -> Plan:
+def learn(column: pd.Series[Any], settings: EncoderSettings) -> Plan:
     """The plan of a column, or `UninformativeError`."""
     kind, written = kind_and_form(column)
     if kind == "number":
@@ -57,7 +60,7 @@ def learn(column: pd.Series[Any], settings: Settings) -> Plan:
 
 
 def kind_and_form(column: pd.Series[Any]) -> tuple[str, str | None]:
-    """What a column holds, and how it is written where it is text; or `UninformativeError`."""
+    """What a column contains, and its format where it is text; or `UninformativeError`."""
     if column.isna().all():
         raise UninformativeError("all missing")
     kind = decode.kind_of(column)
@@ -67,7 +70,7 @@ def kind_and_form(column: pd.Series[Any]) -> tuple[str, str | None]:
 
 
 def _kind_of_text(text: Text) -> tuple[str, str | None]:
-    """What text says, and how it is written; plain text is not written in any way."""
+    """What a column of text contains, and its format; plain text has none."""
     found = infer_type(text)
     if found == "missing":
         raise UninformativeError("all missing")
@@ -79,44 +82,51 @@ def _kind_of_text(text: Text) -> tuple[str, str | None]:
 
 
 def _spelled_date_format(known: pd.Series[Any]) -> str | None:
-    """Formats beyond those of files, such as "3 March 2026", as skrub finds them."""
+    """Formats beyond those of files, such as "3 March 2026", as pandas guesses them."""
     if not re.search(r"\d{4}", str(known.iloc[0])):
         return None
-    # Importing skrub takes a second, and most tables have no such column.
-    from skrub import ToDatetime
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            form = ToDatetime().fit(known.reset_index(drop=True).rename("date")).format_
-    except ValueError:  # what skrub rejects is no date
-        return None
+    form = _guess_format(known.sample(min(_SAMPLE, len(known)), random_state=0))
     complete = form and "%Y" in form and "%d" in form and re.search("%[mbB]", form)
-    if not complete or not fits(known, form) or is_ambiguous(known, form):
+    if not form or not complete or not fits(known, form) or is_ambiguous(known, form):
         return None
-    return str(form)
+    return form
 
 
-def _number(column: pd.Series[Any], settings: Settings, written: str | None) -> NumberPlan:
+def _guess_format(sample: pd.Series[Any]) -> str | None:
+    """The one format that all values are written in."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for day_first in (False, True):
+            forms = {guess_datetime_format(value, dayfirst=day_first) for value in sample}
+            if len(forms) == 1:
+                form = forms.pop()
+                if isinstance(form, str):  # else pandas makes nothing of them
+                    return form
+    return None
+
+
+def _number(column: pd.Series[Any], settings: EncoderSettings, written: str | None) -> NumberPlan:
     values = decode.numbers(column, written)
-    holes = _varied(values)
-    return NumberPlan(str(column.name), _spread(values, settings), settings.fill and holes, written)
+    marks_missing = _has_missing(values)
+    return NumberPlan(
+        str(column.name), _spread(values, settings), settings.fill and marks_missing, written
+    )
 
 
-def _boolean(column: pd.Series[Any], settings: Settings, written: str | None) -> BooleanPlan:
+def _boolean(column: pd.Series[Any], settings: EncoderSettings, written: str | None) -> BooleanPlan:
     values = decode.booleans(column, written)
-    holes = _varied(values)
+    marks_missing = _has_missing(values)
     frequent = float(np.nanmean(values) > 0.5)
     spread = Spread(fill=frequent if settings.fill else None)
-    return BooleanPlan(str(column.name), spread, settings.fill and holes, written)
+    return BooleanPlan(str(column.name), spread, settings.fill and marks_missing, written)
 
 
-def _date(column: pd.Series[Any], settings: Settings, written: str | None) -> DatePlan:
+def _date(column: pd.Series[Any], settings: EncoderSettings, written: str | None) -> DatePlan:
     zone = decode.time_zone(column)
-    moments = decode.dates(column, written, zone)
-    origin = str(moments[~np.isnat(moments)].min().astype("datetime64[D]"))
-    parts = date_parts(moments, origin)
-    holes = _varied(parts["days"])
+    times = decode.dates(column, written, zone)
+    origin = str(times[~np.isnat(times)].min().astype("datetime64[D]"))
+    parts = date_parts(times, origin)
+    marks_missing = _has_missing(parts["days"])
     timed = bool(np.nanmax(parts["days"] % 1) > 0)
     # A part with one value, such as the month of a table of one month, says nothing.
     kept = {
@@ -124,10 +134,12 @@ def _date(column: pd.Series[Any], settings: Settings, written: str | None) -> Da
         for part, values in parts.items()
         if np.nanmin(values) < np.nanmax(values)
     } or {"days": _spread(parts["days"], settings)}
-    return DatePlan(str(column.name), kept, settings.fill and holes, origin, timed, written, zone)
+    return DatePlan(
+        str(column.name), kept, settings.fill and marks_missing, origin, timed, written, zone
+    )
 
 
-def _levels(column: pd.Series[Any], settings: Settings) -> LevelsPlan | LevelCodesPlan:
+def _levels(column: pd.Series[Any], settings: EncoderSettings) -> LevelsPlan | LevelCodesPlan:
     text = decode.texts(column)
     counts = Counter(level for level in text.to_pylist() if level is not None)
     if len(counts) + bool(text.null_count) < 2:
@@ -148,10 +160,10 @@ def _levels(column: pd.Series[Any], settings: Settings) -> LevelsPlan | LevelCod
 
 
 def _many_levels(
-    plan: LevelsPlan, counts: Counter[str], text: Text, settings: Settings
+    plan: LevelsPlan, counts: Counter[str], text: Text, settings: EncoderSettings
 ) -> LevelsPlan:
     """The frequent levels by name, the others together, and how frequent each is."""
-    repeated = _repeated(counts)[:_MAX_COUNTS]
+    repeated = _repeated_levels(counts)[:_MAX_COUNTS]
     plan = replace(
         plan,
         levels=sorted(repeated[: settings.max_levels]),
@@ -166,10 +178,10 @@ def _level_codes(column: str, counts: Counter[str], max_levels: int) -> LevelCod
     """A number for each level, or for each frequent one."""
     if len(counts) <= max_levels:
         return LevelCodesPlan(column, sorted(counts), has_other=False)
-    return LevelCodesPlan(column, sorted(_repeated(counts)[:max_levels]), has_other=True)
+    return LevelCodesPlan(column, sorted(_repeated_levels(counts)[:max_levels]), has_other=True)
 
 
-def _repeated(counts: Counter[str]) -> list[str]:
+def _repeated_levels(counts: Counter[str]) -> list[str]:
     """The levels that are there more than once, the most frequent first."""
     repeated = [level for level, n in counts.items() if n > 1]
     if not repeated:
@@ -177,8 +189,8 @@ def _repeated(counts: Counter[str]) -> list[str]:
     return sorted(repeated, key=lambda level: (-counts[level], level))
 
 
-def _varied(values: Floats) -> bool:
-    """Whether there are holes; one value without holes, or holes alone, is no information."""
+def _has_missing(values: Floats) -> bool:
+    """Whether values are missing; raises where all are, or where there is only one value."""
     missing = np.isnan(values)
     if missing.all():
         raise UninformativeError("all missing")
@@ -187,7 +199,7 @@ def _varied(values: Floats) -> bool:
     return bool(missing.any())
 
 
-def _spread(values: Floats, settings: Settings) -> Spread:
+def _spread(values: Floats, settings: EncoderSettings) -> Spread:
     known = values[~np.isnan(values)]
     fill = _median(known) if settings.fill else None
     if not settings.scale:

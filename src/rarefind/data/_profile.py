@@ -1,4 +1,4 @@
-"""What a table holds before anything is learned from it."""
+"""What is in a table, before anything is learned from it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rarefind.data.frames import as_frame
 from rarefind.data.target import check_target
 
 _NAMED = 5
-# Below, values that all differ are no names: a few rows differ anyway.
+# With fewer rows, values that all differ are not identifiers: a few rows differ anyway.
 _FEW_ROWS = 30
 
 
@@ -71,26 +71,26 @@ class TableProfile:
 
     def lines(self) -> list[str]:
         """The sentences that a person should read before a fit."""
-        said = [f"{self.rows:,} rows."]
+        lines = [f"{self.rows:,} rows."]
         if self.positives is not None:
             share = 100 * self.positives / self.rows
             percent = f"{share:.1f}" if share >= 0.1 else f"{share:.2g}"
-            said = [f"{self.rows:,} rows, {self.positives:,} positives ({percent} %)."]
+            lines = [f"{self.rows:,} rows, {self.positives:,} positives ({percent} %)."]
         partly = self.columns[self.columns["missing"].between(0, 1, inclusive="neither")]
         partly = partly.sort_values("missing", ascending=False, kind="stable")
-        holes = [
+        incomplete = [
             f"{name} ({_percent(share)})"
             for name, share in zip(partly["column"], partly["missing"], strict=True)
         ]
-        said += _counted(holes, "has holes", "have holes")
+        lines += _sentence_on(incomplete, "has missing values", "have missing values")
         for note, one, many in (
             ("all missing", "is all missing", "are all missing"),
             ("one value", "has one value", "have one value"),
             ("different in every row", "is different in every row", "are different in every row"),
         ):
             noted = self.columns.loc[self.columns["note"] == note, "column"]
-            said += _counted([str(name) for name in noted], one, many)
-        return said + [str(leak) for leak in self.leaks]
+            lines += _sentence_on([str(name) for name in noted], one, many)
+        return lines + [str(leak) for leak in self.leaks]
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -103,7 +103,7 @@ def profile_table(
     *,
     ignore: Collection[str] = (),
 ) -> TableProfile:
-    """Count rows, positives and holes, and name columns that say nothing or too much.
+    """Count rows, positives and missing values; name columns without information and leaks.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def profile_table(
     positive : label, default=None
         The label that matters, as in :func:`check_target`.
     ignore : collection of str, default=()
-        Columns not to look at, such as names, times and those that no model will use.
+        Columns to skip, such as identifiers, times and those that no model will use.
 
     Returns
     -------
@@ -125,8 +125,8 @@ def profile_table(
     A column is a suspected leak if it alone gives an average precision of 0.95 or more, far above
     the share of positives. Numbers and dates are ranked from high to low, from low to high, and by
     the share of positives in bins, text by that of its levels; bins and levels are ranked by one
-    half of the rows and judged by the other, both ways, and a hole is a value like others. A column
-    is judged by a sample of the rows first, and by all of them if it passes. With fewer than five
+    half of the rows and judged by the other, both ways; missing is a value like others. A column is
+    judged by a sample of the rows first, and by all of them if it passes. With fewer than five
     positives, or so few rows that one of the columns may have that order by chance, none is named.
 
     Examples
@@ -139,7 +139,7 @@ def profile_table(
     ...     "fraud": fraud})
     >>> print(profile_table(table, "fraud", ignore=["amount"]))
     1,000 rows, 20 positives (2.0 %).
-    1 column has holes: paid_back (98 %).
+    1 column has missing values: paid_back (98 %).
     paid_back alone gives average precision 1.000: a suspected leak; leave it out with
     --drop paid_back if it is not known when the list is made.
     """
@@ -152,11 +152,11 @@ def profile_table(
         is_positive = (frame[target] == label).to_numpy(dtype=bool)
     names = [name for name in frame.columns if name != target and name not in ignore]
     search = None if is_positive is None else LeakSearch(is_positive, len(names))
-    looked = [_look(frame[name], search) for name in names]
+    judged = [_judge(frame[name], search) for name in names]
     leaks = [
-        Leak(str(name), ap) for name, (_, ap) in zip(names, looked, strict=True) if ap is not None
+        Leak(str(name), ap) for name, (_, ap) in zip(names, judged, strict=True) if ap is not None
     ]
-    described = [{"column": str(n), **found} for n, (found, _) in zip(names, looked, strict=True)]
+    described = [{"column": str(n), **found} for n, (found, _) in zip(names, judged, strict=True)]
     return TableProfile(
         rows=len(frame),
         positives=None if is_positive is None else int(is_positive.sum()),
@@ -165,26 +165,28 @@ def profile_table(
     )
 
 
-def _look(column: pd.Series[Any], search: LeakSearch | None) -> tuple[dict[str, Any], float | None]:
-    """What a column holds, and its average precision if it is a suspected leak."""
+def _judge(
+    column: pd.Series[Any], search: LeakSearch | None
+) -> tuple[dict[str, Any], float | None]:
+    """What is in a column, and its average precision if it is a suspected leak."""
     try:
         kind, written = kind_and_form(column)
     except UninformativeError:
         kind = decode.kind_of(column)
-        return _described(kind, 1.0, 0, "all missing"), None
+        return _description(kind, 1.0, 0, "all missing"), None
     if kind == "text":
         codes, levels, missing = _level_codes(column)
-        return _judged(kind, missing, levels, levels, search, codes)
+        return _verdict_on(kind, missing, levels, levels, search, codes)
     values = _as_numbers(column, kind, written)
     missing = float(np.isnan(values).mean()) if len(values) else 0.0
-    # Long account numbers differ by less than floats can tell.
+    # Long account numbers differ by less than floats can show.
     is_whole = isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu"
     found = _different(column.to_numpy() if is_whole else values)
     whole = kind == "number" and found == len(values) and bool((values == np.floor(values)).all())
-    return _judged(kind, missing, found, found if whole else 0, search, values)
+    return _verdict_on(kind, missing, found, found if whole else 0, search, values)
 
 
-def _judged(
+def _verdict_on(
     kind: str,
     missing: float,
     different: int,
@@ -200,15 +202,15 @@ def _judged(
     ap = None
     if search is not None and different + (missing > 0) > 1:
         ap = search.levels(values) if kind == "text" else search.numbers(values)
-    return _described(kind, missing, different, note), ap
+    return _description(kind, missing, different, note), ap
 
 
-def _described(kind: str, missing: float, values: int, note: str) -> dict[str, Any]:
+def _description(kind: str, missing: float, values: int, note: str) -> dict[str, Any]:
     return {"kind": kind, "missing": missing, "values": values, "note": note}
 
 
 def _level_codes(column: pd.Series[Any]) -> tuple[Ints, int, float]:
-    """Numbers of the levels, of which a hole is one, how many there are, and share of holes."""
+    """Numbers of the levels, with one for missing, how many there are, and the share missing."""
     encoded = decode.texts(column).dictionary_encode()
     levels = len(encoded.dictionary)
     codes = pc.fill_null(encoded.indices, levels).to_numpy(zero_copy_only=False)
@@ -220,19 +222,19 @@ def _as_numbers(column: pd.Series[Any], kind: str, written: str | None) -> Float
         return decode.booleans(column, written)
     if kind == "number":
         return decode.numbers(column, written)
-    moments = decode.dates(column, written, decode.time_zone(column))
-    return np.where(np.isnat(moments), np.nan, moments.astype(np.int64).astype(np.float64))
+    times = decode.dates(column, written, decode.time_zone(column))
+    return np.where(np.isnat(times), np.nan, times.astype(np.int64).astype(np.float64))
 
 
 def _different(values: Any) -> int:
-    """How many different values there are, holes aside."""
+    """How many different values there are, missing ones aside."""
     ordered = np.sort(values)  # missing values come last
     if ordered.dtype.kind == "f":
         ordered = ordered[: np.searchsorted(ordered, np.nan)]
     return int((ordered[1:] != ordered[:-1]).sum()) + bool(ordered.size)
 
 
-def _counted(names: list[str], one: str, many: str) -> list[str]:
+def _sentence_on(names: list[str], one: str, many: str) -> list[str]:
     """A sentence on columns, none if there are none; of many the first are named."""
     if not names:
         return []

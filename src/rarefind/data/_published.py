@@ -90,9 +90,7 @@ def load_published(name: str, data_dir: str | Path) -> LabelledTable:
 def _manifest(folder: Path) -> dict[str, dict[str, Any]]:
     path = folder / "manifest.json"
     if not path.is_file():
-        raise FileNotFoundError(
-            f"There is no {path}: name the folder that holds the published sets."
-        )
+        raise FileNotFoundError(f"There is no {path}: name the folder with the published sets.")
     try:
         entries = json.loads(path.read_text("utf-8"))
         return {str(entry["name"]): {"file": str(entry["file"]), **entry} for entry in entries}
@@ -103,7 +101,7 @@ def _manifest(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def _check_counts(entry: dict[str, Any], path: Path, rows: int, positives: int) -> None:
-    """A file that was cut short or exchanged would give other results without a word."""
+    """Raise if a file was cut short or exchanged: results would differ silently."""
     for what, found in (("n", rows), ("positives", positives)):
         if entry.get(what, found) != found:
             raise ValueError(

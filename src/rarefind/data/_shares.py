@@ -1,4 +1,4 @@
-"""Two counts of the same bins: how far apart, and whether chance alone could do that."""
+"""Two counts of the same bins: how far apart they are, and whether noise alone could do that."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from rarefind._core.types import Floats
 
 #: Population stability index from which on a column has moved, and has changed.
 MOVED, CHANGED = 0.1, 0.25
-# Chance of a false alarm, over all columns of a table.
-_CHANCE = 0.001
+# Probability of a false alarm, over all columns of a table.
+_FALSE_ALARMS = 0.001
 # Rows of each bin that empty ones are smoothed by.
 _PSEUDO = 0.5
-# Rows out of place that are no alarm: one of a rare level is no drift, however rare it is.
+# Fewer rows out of place are not an alarm: one of a rare level is not drift, however rare it is.
 _HANDFUL = 5
 
 
@@ -23,23 +23,23 @@ _HANDFUL = 5
 class Shift:
     """How far the shares of bins went.
 
-    ``index`` is the population stability index Σ (q − p) log(q/p), ``chance`` what it is expected
-    to be between samples of one distribution, and ``p_value`` the chance of counts as different.
+    ``index`` is the population stability index Σ (q − p) log(q/p), ``noise`` what it is expected
+    to be between samples of one distribution, and ``p_value`` how likely they differ as much.
     ``displaced`` is how many rows are where they would not be, and ``added`` what each bin adds to
     the index.
     """
 
     index: float
-    chance: float
+    noise: float
     p_value: float
     displaced: float
     added: Floats
 
     def verdict(self, tests: int) -> str:
         """``stable``, ``moved`` or ``changed``, where so many comparisons are made."""
-        beyond = self.index - self.chance
-        by_chance = self.p_value * tests > _CHANCE or self.displaced < _HANDFUL
-        if by_chance or beyond < MOVED:
+        beyond = self.index - self.noise
+        is_noise = self.p_value * tests > _FALSE_ALARMS or self.displaced < _HANDFUL
+        if is_noise or beyond < MOVED:
             return "stable"
         return "changed" if beyond >= CHANGED else "moved"
 
@@ -55,10 +55,10 @@ def shift_between(before: Floats, now: Floats) -> Shift:
     # Drawn to the shares before, so that bins as rare as ever add nothing in a small file.
     current = (now[used] + _PSEUDO * bins * share) / (m + _PSEUDO * bins)
     added[used] = (current - share) * np.log(current / share)
-    chance = (bins - 1) * (1 / n + 1 / m)
+    noise = (bins - 1) * (1 / n + 1 / m)
     p_value = _p_value(before[used], now[used])
     displaced = float(np.abs(now / m - before / n).sum() / 2 * m)
-    return Shift(float(added.sum()), chance, p_value, displaced, added)
+    return Shift(float(added.sum()), noise, p_value, displaced, added)
 
 
 def _p_value(before: Floats, now: Floats) -> float:

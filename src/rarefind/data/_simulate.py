@@ -87,7 +87,7 @@ def simulate_transactions(
         How far the fraud has changed by the last day. With u growing evenly from 0 on the first day
         to 1 on the last, terminals a day are multiplied by 1 − drift·u and customers a day by
         1 + 2·drift·u: without drift terminals make twice the fraud that customers make, so the sum
-        stays where it was. The factor on the amounts is 5 − 3·drift·u. 0 is no change.
+        stays where it was. The factor on the amounts is 5 − 3·drift·u. 0 means no change.
     random_state : int, Generator or None, default=0
         The payments themselves do not depend on ``fraud_rate`` and ``drift``: the same seed with
         another of these has the same customers at the same terminals at the same times.
@@ -206,7 +206,7 @@ def _choose_terminals(
     """A random terminal near home for each payment, -1 where there is none; customers ascend."""
     n_customers, n_terminals = len(world.homes), len(world.terminals)
     tree = KDTree(world.terminals)
-    luck = rng.random(len(customer))
+    draw = rng.random(len(customer))
     chosen = np.empty(len(customer), dtype=np.int64)
     # In blocks: all pairs of a large world, or of a large radius, would not fit in memory.
     near = n_terminals * min(1.0, np.pi * (radius / _SIDE) ** 2)
@@ -222,7 +222,7 @@ def _choose_terminals(
         n_near = np.diff(starts)[mine]
         # The appended -1 answers for those with none.
         options = np.append(where[order], -1)
-        pick = starts[mine] + (luck[part] * n_near).astype(np.int64)
+        pick = starts[mine] + (draw[part] * n_near).astype(np.int64)
         chosen[part] = options[np.where(n_near > 0, pick, -1)]
     return chosen
 

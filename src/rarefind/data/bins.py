@@ -12,7 +12,7 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rarefind._core.kernels import kernel
+from rarefind._core.kernels import kernel, read_only
 from rarefind._core.labels import choose_positive
 from rarefind._core.saved import saved
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label, Table
@@ -154,7 +154,7 @@ class PositiveAwareBinner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         The binner's own columns are all of the table, or those at the places given.
         """
         places = range(len(self.cuts_)) if columns is None else columns.tolist()
-        # Threads are started anew each time: for a few rows that takes longer than the work.
+        # Threads are started each time: for a few rows that takes longer than the work.
         Parallel(n_jobs if X.size > WORTH_THREADS else 1, prefer="threads")(
             delayed(fill_codes)(X[:, j], cuts, np.arange(cuts.size + 1.0), codes[:, j])
             for j, cuts in zip(places, self.cuts_, strict=True)
@@ -235,14 +235,18 @@ def find_code(value: float, cuts: Floats) -> int:
     return low
 
 
-@kernel
 def fill_codes(column: Floats, cuts: Floats, names: Array, codes: Array) -> None:
-    """Fill the names of many values, by the number of cuts at or below each; holes stay.
+    """Fill the names of many values, by the number of cuts at or below each; NaN stays.
 
     Each step of the search is made for many values at once. It adds half of the cuts that are left,
     or nothing, without a branch that a processor could guess wrong, and several values go in one
     instruction: three times as fast as one by one.
     """
+    _fill_codes(read_only(column), read_only(cuts), read_only(names), codes)
+
+
+@kernel
+def _fill_codes(column: Floats, cuts: Floats, names: Array, codes: Array) -> None:
     low = np.empty(_TOGETHER, dtype=np.int32)
     for start in range(0, column.size, _TOGETHER):
         n = min(_TOGETHER, column.size - start)

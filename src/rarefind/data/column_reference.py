@@ -31,7 +31,7 @@ _EPOCH = "1970-01-01"
 @saved("column-reference")
 @dataclass(frozen=True)
 class ColumnReference:
-    """Counts of the bins of a column, the last of which is for holes.
+    """Counts of the bins of a column, the last of which is for missing values.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class ColumnReference:
         else:
             values = decode.numbers(column, written)
             made = cls(name, kind, {}, cuts=_cuts(values, np.ones(values.size)), written=written)
-        return made._counted(column)
+        return made._count(column)
 
     @classmethod
     def of_scores(cls, name: str, score: Floats, weight: Floats) -> ColumnReference:
@@ -86,7 +86,7 @@ class ColumnReference:
         cuts = _cuts(score, weight, (*_DECILES, 0.95, 0.99))
         made = cls(name, "number", {}, cuts=cuts)
         counts = np.bincount(made._bin(score), weight, minlength=cuts.size + 2)
-        # As many rows as tell as much without weights.
+        # As many rows as would weigh as much without weights.
         rows = weight.sum() ** 2 / (weight**2).sum()
         return cls(name, "number", {"": counts * (rows / weight.sum())}, cuts=cuts)
 
@@ -108,7 +108,7 @@ class ColumnReference:
         return {"": self.cuts.size + 2}
 
     def comparable(self, span: tuple[float, float]) -> list[str]:
-        """Parts that may be compared with dates of a span: all that are no matter of the season."""
+        """Parts that may be compared with dates of a span: those that the span covers fully."""
         if self.kind != "date":
             return [""]
         shorter = min(last - first for first, last in (self.span, span))
@@ -133,7 +133,7 @@ class ColumnReference:
             return f"on a {calendar.day_name[at]}"
         return f"at hour {at}" if part == "hour" else "known"
 
-    def _counted(self, column: pd.Series[Any]) -> ColumnReference:
+    def _count(self, column: pd.Series[Any]) -> ColumnReference:
         found, span = self.bins(column)
         sizes = self.sizes()
         counts = {
@@ -157,8 +157,8 @@ class ColumnReference:
         at = np.where(at < 0, other + 1, np.minimum(at, other))
         return np.where(text.is_null().to_numpy(zero_copy_only=False), other + 2, at)
 
-    def _date_bins(self, moments: Array) -> tuple[dict[str, Ints], tuple[float, float]]:
-        parts = date_parts(moments, _EPOCH)
+    def _date_bins(self, times: Array) -> tuple[dict[str, Ints], tuple[float, float]]:
+        parts = date_parts(times, _EPOCH)
         missing = np.isnan(parts["days"])
         found = {"": missing.astype(np.intp)}
         for part, (size, _) in _PARTS.items():

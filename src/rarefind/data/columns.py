@@ -21,7 +21,7 @@ _DAY = np.timedelta64(1, "D")
 
 @dataclass(frozen=True)
 class Spread:
-    """Where a numeric output is put: what fills a hole, what is subtracted and divided by."""
+    """What replaces a missing value of a numeric output, is subtracted, and divided by."""
 
     fill: float | None = None
     shift: float = 0.0
@@ -48,7 +48,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class _OneOutput:
-    """A column that becomes one output, and one more that marks the holes."""
+    """A column that becomes one output, and one more that marks missing values."""
 
     column: str
     spread: Spread
@@ -67,13 +67,13 @@ class _OneOutput:
 
     def describe(self, output: int, value: float) -> str:
         """An output's value in the column's own words."""
-        return _marked(value) if output else self._say(value)
+        return _mark_text(value) if output else self._value_text(value)
 
     def _read(self, column: pd.Series[Any]) -> Floats:
         """The column as numbers, before scaling."""
         return decode.numbers(column, self.written)
 
-    def _say(self, value: float) -> str:
+    def _value_text(self, value: float) -> str:
         return number_text(self.spread.back(value))
 
 
@@ -93,13 +93,13 @@ class BooleanPlan(_OneOutput):
     def _read(self, column: pd.Series[Any]) -> Floats:
         return decode.booleans(column, self.written)
 
-    def _say(self, value: float) -> str:
+    def _value_text(self, value: float) -> str:
         return "missing" if math.isnan(value) else ("true" if value > 0 else "false")
 
 
 @dataclass(frozen=True)
 class DatePlan:
-    """One output a part of the date, and one more that marks the holes."""
+    """One output a part of the date, and one more that marks missing values."""
 
     kind: ClassVar[str] = "date"
     column: str
@@ -127,7 +127,7 @@ class DatePlan:
     def describe(self, output: int, value: float) -> str:
         """An output's value in the column's own words."""
         if output == len(self.parts):
-            return _marked(value)
+            return _mark_text(value)
         part, spread = list(self.parts.items())[output]
         value = spread.back(value)
         if part == "days" or math.isnan(value):
@@ -145,14 +145,14 @@ class DatePlan:
         if math.isnan(days):
             return "missing"
         seconds = round(min(max(days, -1e6), 1e6) * 86_400)
-        moment = np.datetime64(self.origin, "s") + np.timedelta64(seconds, "s")
-        text = str(moment.astype("datetime64[m]" if self.timed else "datetime64[D]"))
+        time = np.datetime64(self.origin, "s") + np.timedelta64(seconds, "s")
+        text = str(time.astype("datetime64[m]" if self.timed else "datetime64[D]"))
         return text.replace("T", " ")
 
 
 @dataclass(frozen=True)
 class LevelsPlan:
-    """One output a level, one for other levels, one for holes, and how frequent the level is."""
+    """One output a level, one for others, one for missing, and the frequency of the level."""
 
     kind: ClassVar[str] = "levels"
     column: str
@@ -210,13 +210,13 @@ class LevelsPlan:
         if name == "other":
             return "another value" if value > 0 else "a frequent value"
         if name == "missing" or not self.frequency:
-            return _marked(value)
+            return _mark_text(value)
         return f"in {100 * max(self.frequency.back(value), 0):.3g}% of rows"
 
 
 @dataclass(frozen=True)
 class LevelCodesPlan:
-    """The number of the level; one beyond the last is for all other levels, NaN for a hole."""
+    """The number of the level; one beyond the last is for all other levels, NaN for missing."""
 
     kind: ClassVar[str] = "level codes"
     column: str
@@ -266,8 +266,8 @@ def value_text(plan: Plan, column: pd.Series[Any]) -> str:
     if isinstance(plan, LevelsPlan | LevelCodesPlan):
         return level_texts(column, plan.levels)[0].as_py() or "missing"
     if isinstance(plan, DatePlan):
-        moment = decode.dates(column, plan.written, plan.zone)
-        return plan.date_text(float(date_parts(moment, plan.origin)["days"][0]))
+        time = decode.dates(column, plan.written, plan.zone)
+        return plan.date_text(float(date_parts(time, plan.origin)["days"][0]))
     if isinstance(plan, BooleanPlan):
         return plan.describe(0, float(decode.booleans(column, plan.written)[0]))
     return number_text(float(decode.numbers(column, plan.written)[0]))
@@ -298,16 +298,16 @@ def from_state(state: dict[str, Any]) -> Plan:
     raise KeyError(kind)
 
 
-def date_parts(moments: Array, origin: str) -> dict[str, Floats]:
+def date_parts(times: Array, origin: str) -> dict[str, Floats]:
     """Days since the origin, month, weekday (Monday is 0) and hour; NaN where missing."""
-    missing = np.isnat(moments)
-    moments = np.where(missing, np.datetime64(origin, "us"), moments)
-    day = moments.astype("datetime64[D]")
+    missing = np.isnat(times)
+    times = np.where(missing, np.datetime64(origin, "us"), times)
+    day = times.astype("datetime64[D]")
     parts = {
-        "days": (moments - np.datetime64(origin, "us")) / _DAY,
+        "days": (times - np.datetime64(origin, "us")) / _DAY,
         "month": day.astype("datetime64[M]").astype(np.int64) % 12 + 1.0,
         "weekday": (day.astype(np.int64) + 3.0) % 7,  # 1970 began on a Thursday
-        "hour": (moments - day) // np.timedelta64(1, "h") * 1.0,
+        "hour": (times - day) // np.timedelta64(1, "h") * 1.0,
     }
     return {part: np.where(missing, np.nan, values) for part, values in parts.items()}
 
@@ -328,7 +328,7 @@ def _with_mark(marks: bool, values: Floats, *outputs: Floats) -> Floats:
     return np.column_stack(columns)
 
 
-def _marked(value: float) -> str:
+def _mark_text(value: float) -> str:
     return "missing" if value > 0 else "not missing"
 
 

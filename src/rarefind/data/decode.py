@@ -47,9 +47,9 @@ def numbers(column: pd.Series[Any], written: str | None) -> Floats:
     if kind == "missing":
         return np.full(len(column), np.nan)
     if kind == "date":
-        raise _changed(column, "numbers", "dates")
+        raise _type_error(column, "numbers", "dates")
     if kind == "text":
-        column = _converted(column, written, "number")
+        column = _convert(column, written, "number")
     elif pt.is_timedelta64_dtype(column.dtype):
         column = column.dt.total_seconds()
     elif pt.is_object_dtype(column.dtype):
@@ -60,12 +60,12 @@ def numbers(column: pd.Series[Any], written: str | None) -> Floats:
 
 
 def check_no_infinity(name: str, values: Floats) -> None:
-    """Infinity is mostly the end of a division by 0, and no scale can take it."""
+    """Raise on infinity: mostly it comes from a division by 0, and it cannot be scaled."""
     infinite = int(np.isinf(values).sum())
     if infinite:
         raise ValueError(
-            f"Column {name!r} holds infinity in {infinite} of {len(values)} rows: "
-            "put a number or leave it empty."
+            f"Column {name!r} has infinite values in {infinite} of {len(values)} rows: "
+            "replace them by numbers, or leave them empty."
         )
 
 
@@ -75,14 +75,14 @@ def booleans(column: pd.Series[Any], written: str | None) -> Floats:
     if kind == "missing":
         return np.full(len(column), np.nan)
     if kind == "date":
-        raise _changed(column, "true and false", "dates")
+        raise _type_error(column, "true and false", "dates")
     if kind == "text":
-        column = _converted(column, written, "boolean")
+        column = _convert(column, written, "boolean")
     elif pt.is_object_dtype(column.dtype):
         column = column.map(float, na_action="ignore")
     values = column.to_numpy(dtype=np.float64, na_value=np.nan)
     if not np.isin(values[~np.isnan(values)], (0, 1)).all():
-        raise _changed(column.where(~np.isin(values, (0, 1))), "true and false", "other numbers")
+        raise _type_error(column.where(~np.isin(values, (0, 1))), "true and false", "other numbers")
     return values
 
 
@@ -92,10 +92,10 @@ def dates(column: pd.Series[Any], written: str | None, zone: str | None) -> Arra
     if column.isna().all():
         return np.full(len(column), np.datetime64("NaT", "us"))
     if kind in ("number", "boolean"):
-        raise _changed(column, "dates", f"{kind}s")
+        raise _type_error(column, "dates", f"{kind}s")
     if kind == "text":
         guess = written or f"date:{date_format(texts(column).to_pandas()) or 'ISO8601'}"
-        column = _converted(column, written, guess)
+        column = _convert(column, written, guess)
     elif isinstance(column.dtype, pd.PeriodDtype):
         column = column.dt.to_timestamp()
     if pt.is_object_dtype(column.dtype):
@@ -138,11 +138,11 @@ def _known_kind(column: pd.Series[Any]) -> str:
     return "missing" if nothing else kind
 
 
-def _converted(column: pd.Series[Any], written: str | None, kind: str) -> pd.Series[Any]:
+def _convert(column: pd.Series[Any], written: str | None, kind: str) -> pd.Series[Any]:
     """Text as the type it was at fit.
 
-    Where the column was text at fit, written as numbers say, another word is as good as a hole.
-    Where it was of the type itself, it is a mistake.
+    Where the column was text at fit, for example numbers as words, another word counts as missing.
+    Where it was of the type itself, it is an error.
     """
     text, name = texts(column), str(column.name)
     first_row = _first_row(column)
@@ -160,14 +160,14 @@ def _kind_of_objects(column: pd.Series[Any]) -> str:
         return "date"
     if found.startswith("mixed") and column.map(lambda value: isinstance(value, _NESTED)).any():
         raise ValueError(
-            f"Column {column.name!r} holds lists or other nested values: "
+            f"Column {column.name!r} has lists or other nested values: "
             "spread them over columns of their own or drop the column."
         )
     return "text"
 
 
 def _text(value: Hashable) -> str:
-    """A value as a level's name: 2.0 is "2", as a column with holes holds whole numbers."""
+    """A value as a level's name: 2.0 is "2", as whole numbers beside missing ones become floats."""
     if isinstance(value, (bool, np.bool_)):
         return (TRUE_WORDS if value else FALSE_WORDS)[0]
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
@@ -175,11 +175,11 @@ def _text(value: Hashable) -> str:
     return str(value)
 
 
-def _changed(column: pd.Series[Any], before: str, now: str) -> ValueError:
+def _type_error(column: pd.Series[Any], before: str, now: str) -> ValueError:
     row = int(column.notna().to_numpy().argmax())
     value = column.iloc[row]
     return OtherTypeError(
-        f"Column {column.name!r} held {before} at fit and holds {now} now, such as {value}: "
+        f"Column {column.name!r} had {before} at fit and has {now} now, such as {value}: "
         "correct the column or fit again.",
         str(column.name),
         before,

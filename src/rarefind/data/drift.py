@@ -24,7 +24,7 @@ class DriftReference:
     """How columns were spread when a model was fitted: counts of bins, to compare files with.
 
     Numbers are cut at their deciles, text is counted by level, dates by hour, weekday and month;
-    holes are a bin of their own. No row is kept, and no level that fewer than five rows had.
+    missing values have their own bin. No row is kept, nor a level that fewer than five rows had.
 
     Attributes
     ----------
@@ -139,22 +139,22 @@ class DriftCounter:
         -------
         DataFrame
             A row a column: ``column``, ``drift``, the population stability index (of dates, that of
-            the part that moved most), ``chance``, what the index would be between samples as large
+            the part that moved most), ``noise``, what the index would be between samples as large
             of one distribution, ``missing_before`` and ``missing_now``, ``new_levels``, the share
             of rows with a level that is new or was rare at fit beyond their share then, ``text``,
-            a short sentence, and ``verdict``: ``"changed"`` where the index beyond chance is 0.25
+            a short sentence, and ``verdict``: ``"changed"`` where the index beyond noise is 0.25
             or more, ``"moved"`` from 0.1 on, else ``"stable"``, as is all that a test with one
-            false alarm in a thousand tables takes for chance.
+            false alarm in a thousand tables takes for noise.
         """
         rows = [
-            self._compared(column, counts, span)
+            self._compare(column, counts, span)
             for column, counts, span in zip(
                 self._reference.columns, self._counts, self._spans, strict=True
             )
         ]
         return pd.DataFrame(rows, columns=_TABLE)
 
-    def _compared(
+    def _compare(
         self, column: ColumnReference, now: dict[str, Floats], span: tuple[float, float]
     ) -> dict[str, Any]:
         parts = column.comparable(span)
@@ -172,7 +172,7 @@ class DriftCounter:
         return {
             "column": column.column,
             "drift": shift.index,
-            "chance": shift.chance,
+            "noise": shift.noise,
             "missing_before": before_missing,
             "missing_now": now_missing,
             "new_levels": max(0.0, new),
@@ -184,7 +184,7 @@ class DriftCounter:
 _TABLE = [
     "column",
     "drift",
-    "chance",
+    "noise",
     "missing_before",
     "missing_now",
     "new_levels",
@@ -195,7 +195,7 @@ _ORDER = ("stable", "moved", "changed")
 
 
 def _alarm(shift: Shift, tests: int) -> tuple[int, float]:
-    return _ORDER.index(shift.verdict(tests)), shift.index - shift.chance
+    return _ORDER.index(shift.verdict(tests)), shift.index - shift.noise
 
 
 def _largest(column: ColumnReference, part: str, shift: Shift, before: Floats, now: Floats) -> str:

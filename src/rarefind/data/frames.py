@@ -38,7 +38,7 @@ def as_frame(table: Table) -> pd.DataFrame:
 
 
 def has_names(table: Table) -> bool:
-    """Whether the columns are told by name, not by their place."""
+    """Whether the columns have names, not only positions."""
     if isinstance(table, pd.DataFrame):
         return all(isinstance(name, str) for name in table.columns)
     return _is_arrow(table)
@@ -96,7 +96,7 @@ def _check_unique(names: Iterable[str]) -> None:
 
 
 def entity_codes(column: pd.Series[Any]) -> Array:
-    """Numbers for the entities; a row that does not say whose it is stands alone."""
+    """A number for each entity; a row without an entity stands alone."""
     codes = pd.factorize(column)[0].astype(np.int64)
     nobody = codes < 0
     codes[nobody] = -1 - np.arange(nobody.sum())

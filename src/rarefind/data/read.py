@@ -17,14 +17,14 @@ import pyarrow.parquet
 
 from rarefind._core.progress import progress_bar
 from rarefind.data import _csv
-from rarefind.data._keel import _read_dat
+from rarefind.data._keel import read_dat
 from rarefind.data.target import check_target
 from rarefind.data.types import TYPES, Types, clean, convert, from_arrow, infer_type, types_of
 
 _TEXT = (".csv", ".tsv", ".tab", ".psv", ".txt")
 _PARQUET = (".parquet", ".pq")
 _ARROW = (".arrow", ".feather", ".ipc")
-# Bytes of text whose lines tell how many rows there are, about.
+# Bytes of text whose lines show about how many rows there are.
 _LOOK = 1 << 20
 # Where a piece in Arrow keeps the number of rows before it.
 _START = b"rarefind_start"
@@ -43,7 +43,7 @@ def read_table(
         Parquet (``.parquet``, ``.pq``), Arrow (``.arrow``, ``.feather``, ``.ipc``) or KEEL
         (``.dat``).
     target : str, default=None
-        A column that must be there and hold two labels (:func:`check_target`).
+        A column that must be there and have two labels (:func:`check_target`).
     like : DataFrame or dict, default=None
         A table read before, or its ``attrs["rarefind_types"]``: its columns are given the same
         types. By default they are found in the file.
@@ -94,7 +94,7 @@ def read_chunks(
     Parameters
     ----------
     path : str or Path
-        As in :func:`read_table`. KEEL files are read whole, then cut.
+        As in :func:`read_table`. KEEL files are read completely, then cut.
     rows : int, default=100_000
         Rows of each piece; the last may have fewer.
     like : DataFrame or dict, default=None
@@ -135,7 +135,7 @@ def read_pieces(
     Columns of text named by ``levels`` come as levels and their codes where that is faster.
     """
     if rows < 1:
-        raise ValueError(f"A piece needs at least one row, and rows={rows}.")
+        raise ValueError(f"A piece needs at least one row, but rows={rows}.")
     path = _existing(path)
     if columns is not None:
         _check_present(path, columns)
@@ -155,10 +155,10 @@ def file_columns(path: str | Path) -> list[str]:
     """Names of the columns of a file."""
     path = _existing(path)
     if _kind(path) in _TEXT:
-        return _csv.layout(path).names
+        return _csv.csv_layout(path).names
     if _kind(path) == ".dat":
         return list(_read_keel(path, {}).columns)
-    with _opened(path) as file:
+    with _open_columnar(path) as file:
         return [name for name in file.names if not name.startswith("__index_level_")]
 
 
@@ -167,12 +167,12 @@ def file_rows(path: str | Path) -> int | None:
     path = _existing(path)
     if _kind(path) not in _PARQUET + _ARROW:
         return None
-    with _opened(path) as file:
+    with _open_columnar(path) as file:
         return file.rows
 
 
 def about_rows(path: str | Path) -> int | None:
-    """Rows of a file, of text by the lengths of its first lines; None where nothing tells."""
+    """About how many rows a file has, of text by the length of its first lines; None if unknown."""
     path = _existing(path)
     if _kind(path) not in _TEXT:
         return file_rows(path)
@@ -190,9 +190,9 @@ def _pieces(
         whole = whole if columns is None else whole[columns]
         pieces: Iterator[Any] = (whole.iloc[i : i + rows] for i in range(0, len(whole), rows))
     elif _kind(path) in _TEXT:
-        pieces = _text_pieces(_csv.layout(path), rows, types, columns)
+        pieces = _text_pieces(_csv.csv_layout(path), rows, types, columns)
     else:
-        tables = _sliced(_batches(path, rows, columns, levels), rows)
+        tables = _slices(_batches(path, rows, columns, levels), rows)
         pieces = (_with_fractions(table, types) for table in tables)
     start = 0
     for piece in pieces:
@@ -228,7 +228,7 @@ def _existing(path: str | Path) -> Path:
         raise FileNotFoundError(f"There is no file {path}: check the name and the folder.")
     _reader(path)
     if not os.access(path, os.R_OK):
-        raise PermissionError(f"{path} may not be read: ask its owner for the right to.")
+        raise PermissionError(f"You may not read {path}: ask its owner for permission.")
     if path.stat().st_size == 0:
         raise ValueError(f"{path} is empty: it needs a line of column names and rows below it.")
     return path
@@ -248,7 +248,7 @@ def _reader(path: Path) -> Callable[[Path, Types], pd.DataFrame]:
     if kind == ".dat" and not packed:
         return _read_keel
     kinds = ", ".join((*_TEXT, ".csv.gz", *_PARQUET, *_ARROW, ".dat"))
-    raise ValueError(f"{path} is of no known kind: its name should end in one of {kinds}.")
+    raise ValueError(f"{path} is not of a known kind: its name should end in one of {kinds}.")
 
 
 def _types(like: pd.DataFrame | Types | None) -> Types:
@@ -258,24 +258,24 @@ def _types(like: pd.DataFrame | Types | None) -> Types:
 
 
 def _read_text(path: Path, types: Types) -> pd.DataFrame:
-    written = _csv.layout(path)
+    written = _csv.csv_layout(path)
     batches = list(written.rows())
     schema = pa.schema([(name, pa.string()) for name in written.names])
-    return _typed(pa.Table.from_batches(batches, schema), types)
+    return _with_types(pa.Table.from_batches(batches, schema), types)
 
 
 def _text_pieces(
-    written: _csv.Layout, rows: int, types: Types, columns: list[str] | None
+    written: _csv.CsvLayout, rows: int, types: Types, columns: list[str] | None
 ) -> Iterator[pd.DataFrame]:
     first_row = 1
-    for table in _sliced(written.rows(columns), rows):
-        piece = _typed(table, types, first_row)
+    for table in _slices(written.rows(columns), rows):
+        piece = _with_types(table, types, first_row)
         types = piece.attrs[TYPES]
         first_row += len(piece)
         yield piece
 
 
-def _typed(table: Any, types: Types, first_row: int = 1) -> pd.DataFrame:
+def _with_types(table: Any, types: Types, first_row: int = 1) -> pd.DataFrame:
     columns, found = {}, {}
     for name in table.column_names:
         text = clean(table.column(name))
@@ -289,7 +289,7 @@ def _typed(table: Any, types: Types, first_row: int = 1) -> pd.DataFrame:
 
 
 def _as_number(frame: pd.DataFrame, types: Types) -> pd.DataFrame:
-    """Whole numbers where the table to be like has fractions."""
+    """Turn whole numbers into floats where the table to be like has floats."""
     for name in frame.columns:
         if types.get(name) == "number" and pd.api.types.is_integer_dtype(frame[name].dtype):
             frame[name] = frame[name].astype("float64")
@@ -298,7 +298,7 @@ def _as_number(frame: pd.DataFrame, types: Types) -> pd.DataFrame:
 
 
 def _with_fractions(table: Any, types: Types) -> Any:
-    """The same as of :func:`_as_number`, of an Arrow table."""
+    """As :func:`_as_number`, for an Arrow table."""
     for i, field in enumerate(table.schema):
         if types.get(field.name) == "number" and pa.types.is_integer(field.type):
             table = table.set_column(i, field.name, table.column(i).cast(pa.float64(), safe=False))
@@ -312,7 +312,7 @@ def _read_arrow(path: Path, types: Types) -> pd.DataFrame:
     return _as_number(from_arrow(pa.Table.from_batches(batches)), types)
 
 
-class _Opened(NamedTuple):
+class _ColumnarFile(NamedTuple):
     """A columnar file: its columns, its rows if it says how many, and batches of them."""
 
     names: list[str]
@@ -327,13 +327,13 @@ def _batches(
     levels: Sequence[str] = (),
 ) -> Iterator[Any]:
     """Record batches of a Parquet or Arrow file."""
-    with _opened(path, levels) as file:
+    with _open_columnar(path, levels) as file:
         for batch in file.batches(rows, columns):
             yield batch if columns is None else batch.select(columns)
 
 
 @contextmanager
-def _opened(path: Path, levels: Sequence[str] = ()) -> Iterator[_Opened]:
+def _open_columnar(path: Path, levels: Sequence[str] = ()) -> Iterator[_ColumnarFile]:
     open_file = _parquet(path, levels) if _kind(path) in _PARQUET else _arrow(path)
     try:
         with open_file as file:
@@ -342,16 +342,16 @@ def _opened(path: Path, levels: Sequence[str] = ()) -> Iterator[_Opened]:
     except (pa.ArrowInvalid, OSError) as error:
         reason = str(error).splitlines()[0].rstrip(".")
         raise ValueError(
-            f"{path} is not a whole {_kind(path)[1:]} file: write it again ({reason})."
+            f"{path} is not a complete {_kind(path)[1:]} file: write it again ({reason})."
         ) from None
 
 
 @contextmanager
-def _parquet(path: Path, levels: Sequence[str]) -> Iterator[_Opened]:
+def _parquet(path: Path, levels: Sequence[str]) -> Iterator[_ColumnarFile]:
     # Through small buffers: else Arrow holds whole groups of rows, and those that it has done with.
     options = {"read_dictionary": list(levels), "buffer_size": 1 << 16, "pre_buffer": False}
     with pa.parquet.ParquetFile(path, **options) as file:
-        yield _Opened(
+        yield _ColumnarFile(
             file.schema_arrow.names,
             file.metadata.num_rows,
             lambda rows, columns: file.iter_batches(rows, columns=columns),
@@ -359,7 +359,7 @@ def _parquet(path: Path, levels: Sequence[str]) -> Iterator[_Opened]:
 
 
 @contextmanager
-def _arrow(path: Path) -> Iterator[_Opened]:
+def _arrow(path: Path) -> Iterator[_ColumnarFile]:
     with pa.memory_map(str(path)) as file:
         # The same endings are in use for files and for streams.
         is_file = file.read(6) == b"ARROW1"
@@ -368,14 +368,14 @@ def _arrow(path: Path) -> Iterator[_Opened]:
         if is_file:
             batches = range(opened.num_record_batches)
             rows = sum(opened.get_batch(i).num_rows for i in batches)
-            yield _Opened(
+            yield _ColumnarFile(
                 opened.schema.names, rows, lambda *_: (opened.get_batch(i) for i in batches)
             )
         else:
-            yield _Opened(opened.schema.names, None, lambda *_: iter(opened))
+            yield _ColumnarFile(opened.schema.names, None, lambda *_: iter(opened))
 
 
-def _sliced(batches: Iterator[Any], rows: int) -> Iterator[Any]:
+def _slices(batches: Iterator[Any], rows: int) -> Iterator[Any]:
     """Tables of so many rows from batches of any size."""
     waiting: list[Any] = []
     for batch in batches:
@@ -406,13 +406,13 @@ def _read_keel(path: Path, types: Types) -> pd.DataFrame:
             )
     if not any(line.strip() for line in lines[data + 1 :]):
         raise ValueError(_NO_ROWS.format(path))
-    table, _ = _read_dat(text)
+    table, _ = read_dat(text)
     _csv.check_unique(path, list(table.columns))
     return _as_number(table, types)
 
 
-def followed(chunks: Iterable[pd.DataFrame], file: str | Path) -> Iterator[pd.DataFrame]:
-    """The pieces of a file; whoever shows progress is told how much is left of it."""
+def with_progress(chunks: Iterable[pd.DataFrame], file: str | Path) -> Iterator[pd.DataFrame]:
+    """The pieces of a file, with the progress reported."""
     with progress_bar("rows", about_rows(file), 0) as advance:
         for chunk in chunks:
             yield chunk

@@ -69,7 +69,7 @@ def check_target(table: pd.DataFrame, target: str, positive: Label = None) -> La
 
 
 def check_column(table: pd.DataFrame, target: str) -> None:
-    """A target that is no column is answered with the columns of a similar name."""
+    """Raise if the target is not a column, and name columns with similar names."""
     names = [str(name) for name in table.columns]
     if target in names:
         return

@@ -89,8 +89,8 @@ def convert(text: Text, kind: str, column: str, first_row: int = 1) -> pd.Series
         row = pc.index(fits, False).as_py()
         value, row = text[row].as_py(), first_row + row
         raise OtherTypeError(
-            f"Column {column!r} holds {value!r} in row {row}, where the other values are of type "
-            f"{kind}: correct it, or let the types be found anew.",
+            f"Column {column!r} has {value!r} in row {row}, where the other values are of type "
+            f"{kind}: correct it, or let the types be found again.",
             column,
             _PLURAL.get(kind, "dates"),
             value,
@@ -152,7 +152,7 @@ def _number_type(text: Text) -> str | None:
         return None
     if _all_match(text, _INTEGER):
         kind: str | None = "integer"
-        # Numbers that a column with holes would round, such as long account numbers, stay text.
+        # Numbers that floats would round beside missing values, such as long account numbers: text.
         if text.null_count and _any(pc.match_substring_regex(text, r"\d{16}")):
             kind = None
     elif _all_match(text, _NUMBER):

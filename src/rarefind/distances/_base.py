@@ -17,7 +17,7 @@ from rarefind._core.checks import check_finite
 from rarefind._core.labels import choose_positive
 from rarefind._core.pairs import embed
 from rarefind._core.sklearn_compat import CallbackSupportMixin
-from rarefind._core.threads import threads_limited
+from rarefind._core.threads import limit_threads
 from rarefind._core.types import ArrayLike, Bools, Floats, Ints, Label, Table
 
 
@@ -178,8 +178,8 @@ def few_threads(X: Floats, n_jobs: int | None) -> AbstractContextManager[Any]:
     A descent makes many products; on small ones threads wait for each other longer than they work.
     """
     if n_jobs is not None:
-        return threads_limited(effective_n_jobs(n_jobs))
-    return threads_limited(1) if X.size < 200_000 else nullcontext()
+        return limit_threads(effective_n_jobs(n_jobs))
+    return limit_threads(1) if X.size < 200_000 else nullcontext()
 
 
 def principal_axes(X: Floats, n_components: int) -> Floats:

@@ -61,9 +61,9 @@ class TripletProblem:
 
     def loss(self, matrix: Floats, c: float, bend: float = 0.0) -> tuple[float, Floats]:
         """The data term and its gradient; a hinge bent on (0, ``bend``) has one everywhere."""
-        near = _squared(self.positives, self.positives, matrix)
+        near = _squared_distances(self.positives, self.positives, matrix)
         fn, fn_slope = hinges_below(self._from_positives, 1 - c + near, bend, self.n_jobs)
-        far = _squared(self.negatives, self.positives, matrix)
+        far = _squared_distances(self.negatives, self.positives, matrix)
         fp, fp_slope = hinges_above(self._from_negatives, far - (1 - c), bend, self.n_jobs)
         gradient = self._fn_weight * _spread(
             self.positives, self.positives, fn_slope, matrix.ndim
@@ -187,7 +187,7 @@ def _identity(matrix: Floats) -> Floats:
     return np.eye(len(matrix)) if matrix.ndim == 2 else np.ones(len(matrix))
 
 
-def _squared(a: Floats, b: Floats, matrix: Floats) -> Floats:
+def _squared_distances(a: Floats, b: Floats, matrix: Floats) -> Floats:
     """Squared distances under M between the rows of two tables."""
     left = a * matrix if matrix.ndim == 1 else a @ matrix
     right = b * matrix if matrix.ndim == 1 else b @ matrix

@@ -130,7 +130,9 @@ def pair_moments(X: Floats, codes: Ints) -> tuple[Floats, Floats]:
     size = np.bincount(codes)
     similar_pairs = float((size * (size - 1) // 2).sum())
     if similar_pairs == 0:
-        raise ValueError("No class holds two rows: there is no similar pair to learn from.")
+        raise ValueError(
+            "No class has two rows, so there is no similar pair to learn from: give more rows."
+        )
     similar = np.zeros((d, d))
     for c in np.flatnonzero(size > 1):
         similar += size[c] * _scatter(X[codes == c])

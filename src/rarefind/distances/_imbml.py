@@ -219,7 +219,7 @@ class Kind(NamedTuple):
 
 
 def random_pairs(rows: Ints, others: Ints, at_most: int, rng: Any) -> tuple[Ints, Ints]:
-    """All pairs of a row and an other one, or so many drawn from them with replacement."""
+    """All pairs of two rows, or so many drawn from them with replacement."""
     same = rows is others
     size = rows.size * (others.size - same)
     if same:

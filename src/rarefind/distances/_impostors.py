@@ -10,13 +10,13 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from rarefind._core.kernels import kernel
-from rarefind._core.threads import threads_limited
+from rarefind._core.threads import limit_threads
 from rarefind._core.types import Array, Floats, Ints
 
 # Distances are computed in blocks of this many cells; pairs are kept up to about 128 MB.
 _BLOCK_CELLS, _MOST_PAIRS = 2**21, 2**25
 
-# How much further than the margin a search looks. Measured: in 30 dimensions a little more makes
+# How much further than the margin a search goes. Measured: in 30 dimensions a little more makes
 # many times the pairs, which cost more than the searches saved.
 _SLACK = 0.02
 
@@ -107,7 +107,7 @@ class Impostors:
         if self._jobs == 1:
             return [task() for task in tasks]
         # The threads are ours, not those of the matrix products.
-        with threads_limited(1):
+        with limit_threads(1):
             found: list[_T] = Parallel(n_jobs=self._jobs, prefer="threads")(
                 delayed(task)() for task in tasks
             )
@@ -234,7 +234,7 @@ def squared_below(placed: Floats, i: int, other: int, limit: float) -> float:
     """The squared distance of two rows, or something that has reached the limit."""
     d = placed.shape[1]
     total, f = 0.0, 0
-    while f + 4 <= d:  # four at a time, and a look at the limit
+    while f + 4 <= d:  # four at a time, then a check of the limit
         a = placed[i, f] - placed[other, f]
         b = placed[i, f + 1] - placed[other, f + 1]
         c = placed[i, f + 2] - placed[other, f + 2]

@@ -19,6 +19,9 @@ from rarefind.distances._base import MahalanobisTransformer, descend, few_thread
 from rarefind.distances._impostors import Impostors
 from rarefind.search import NeighborSearch
 
+# Anchors of each class that the first scale is found with.
+_FEW_ANCHORS = 50
+
 
 class LMNN(MahalanobisTransformer):
     """Large margin nearest neighbours.
@@ -40,7 +43,7 @@ class LMNN(MahalanobisTransformer):
         Targets of a row; fewer where its class has fewer other rows.
     mu : float, default=0.5
         Weight of the push from 0 to 1; the pull has the rest. Near 0 the optimum is the map to a
-        single point, of which a warning tells.
+        single point, with a warning.
     n_components : int, default=None
         Dimensions of the space mapped to, by default as many as columns. With fewer the descent
         starts from the principal axes, and may end in a local optimum.
@@ -151,7 +154,9 @@ class LMNN(MahalanobisTransformer):
         X, codes = self._start_fit(X, y)
         kept = self._check_n_components(self.n_components)
         if np.bincount(codes).max() < 2:
-            raise ValueError("No class holds two rows: there is no neighbour to pull near.")
+            raise ValueError(
+                "No class has two rows, so there is no neighbour to pull near: give more rows."
+            )
         rng = check_random_state(self.random_state)
         anchors, weight = draw_anchors(codes, self.max_anchors, rng)
         targets = target_neighbors(X, codes, anchors, self.n_neighbors, self.n_jobs)
@@ -242,14 +247,14 @@ class LMNNLoss:
         return value, 2 * ((1 - self.mu) * pulled + self.mu * (force.T @ self.X))
 
 
-def best_scale(loss: LMNNLoss, codes: Ints, at_most: int = 50) -> float:
+def best_scale(loss: LMNNLoss, codes: Ints) -> float:
     """About the best multiple of the Euclidean distance, from a few anchors of each class.
 
     The margin 1 is in the units of the map. A descent that first has to find them overshoots to
     maps so small that every row is an impostor of every other.
     """
     of = codes[loss.anchors]
-    few = np.concatenate([np.flatnonzero(of == c)[:at_most] for c in np.unique(of)])
+    few = np.concatenate([np.flatnonzero(of == c)[:_FEW_ANCHORS] for c in np.unique(of)])
     X = loss.X
     part = LMNNLoss(X, codes, loss.anchors[few], loss.weight[few], loss.targets[few], loss.mu, 1)
     near = np.trace(part.pull) / part.weight.sum()

@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from rarefind._core.saved import saved
-from rarefind._core.threads import threads_limited
+from rarefind._core.threads import limit_threads
 from rarefind._core.types import ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.distances._base import MahalanobisTransformer, components_of
 from rarefind.distances._few_positives import TripletProblem
@@ -41,12 +41,12 @@ class MLFPBound(NamedTuple):
         return all(bound >= most for _, bound, most in self._parts())
 
     def __str__(self) -> str:
-        said = [
+        bounds = [
             f"{what} at most {bound:.3g}"
             + (f" (vacuous: never above {most:.3g})" if bound >= most else "")
             for what, bound, most in self._parts()
         ]
-        sentence = f"With probability {1 - self.delta:g}: {'; '.join(said)}."
+        sentence = f"With probability {1 - self.delta:g}: {'; '.join(bounds)}."
         return f"{sentence} More rows or a larger mu make it smaller." if self.vacuous else sentence
 
     def _parts(self) -> list[tuple[str, float, float]]:
@@ -192,7 +192,7 @@ class MLFP(MahalanobisTransformer):
         X, positive, _ = self._start_binary_fit(X, y, self.pos_label)
         full = self.matrix == "full"
         # Threads of small matrix products go on waiting for more, and take the cores of the sums.
-        with threads_limited(1):
+        with limit_threads(1):
             problem = self._problem(X, positive)
             found = problem.solve(
                 self.mu,
@@ -244,7 +244,7 @@ class MLFP(MahalanobisTransformer):
         """
         check_is_fitted(self)
         if not 0 < delta < 1:
-            raise ValueError(f"delta={delta} is no probability between 0 and 1.")
+            raise ValueError(f"delta={delta} is not a probability between 0 and 1.")
         if not self.constraint:
             raise ValueError("The theorems are about λ_max(M) ≤ 1: fit with constraint=True.")
         m, alpha, squared = self._size, self._share, self._largest**2

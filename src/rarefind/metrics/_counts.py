@@ -154,7 +154,7 @@ class AlertsAtMost:
     k: float | str
 
     def __post_init__(self) -> None:
-        budget_share(self.k)  # what is no budget is refused now
+        budget_share(self.k)  # raises at once on what is not a budget
 
     def __call__(self, tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats:
         """Positives found where the budget holds, else minus the alerts beyond it."""

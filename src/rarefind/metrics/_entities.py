@@ -36,7 +36,7 @@ def entity_precision_at_k(
     y_true, score, pos_label
         As in :func:`average_precision`.
     entity : array-like of shape (n,)
-        Whose row it is.
+        The entity of each row.
     day : array-like of shape (n,)
         The day of each row: any value that sorts in time, such as a date or a day number.
     k : int

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from rarefind._core.types import ArrayLike, Floats, Label
-from rarefind.metrics.inputs import Rows, as_amounts, budget, check_rows, cumulate
+from rarefind.metrics.inputs import RankedRows, as_amounts, budget, check_rows, cumulate
 
 
 def average_precision(
@@ -42,7 +42,7 @@ def average_precision(
     """
     positive, scores, weight = check_rows(y_true, score, pos_label, sample_weight)
     _, hits, rows = cumulate(scores, positive * weight, weight)
-    if not _defined(hits[-1]):
+    if not _is_defined(hits[-1]):
         return 0.0
     precision = np.divide(hits, rows, out=np.zeros_like(hits), where=rows > 0)
     return float(np.sum(np.diff(hits, prepend=0.0) * precision) / hits[-1])
@@ -77,7 +77,9 @@ def precision_at_k(
     rows = check_rows(y_true, score, pos_label, sample_weight)
     checks = budget(k, rows.weight.sum())
     return (
-        float(_hits_within(rows, checks) / checks) if _defined(checks, "row that counts") else 0.0
+        float(_hits_within(rows, checks) / checks)
+        if _is_defined(checks, "row that counts")
+        else 0.0
     )
 
 
@@ -99,7 +101,7 @@ def recall_at_k(
     """
     rows = check_rows(y_true, score, pos_label, sample_weight)
     positives = float(rows.weight[rows.positive].sum())
-    if not _defined(positives):
+    if not _is_defined(positives):
         return 0.0
     return float(_hits_within(rows, budget(k, rows.weight.sum())) / positives)
 
@@ -122,7 +124,7 @@ def lift_at_k(
     """
     rows = check_rows(y_true, score, pos_label, sample_weight)
     positives, total = float(rows.weight[rows.positive].sum()), float(rows.weight.sum())
-    if not _defined(positives):
+    if not _is_defined(positives):
         return 0.0
     checks = budget(k, total)
     return float(_hits_within(rows, checks) / checks / (positives / total))
@@ -145,7 +147,7 @@ def pos_at_top(
     """
     positive, scores, weight = check_rows(y_true, score, pos_label, sample_weight)
     positives = float(weight[positive].sum())
-    if not _defined(positives):
+    if not _is_defined(positives):
         return 0.0
     counted_negatives = scores[~positive & (weight > 0)]
     first_negative = counted_negatives.max(initial=-np.inf)
@@ -187,7 +189,7 @@ def amount_at_k(
     found = float(_at(budget(k, rows[-1]), rows, recovered))
     if not share:
         return found
-    return found / recovered[-1] if _defined(recovered[-1]) else 0.0
+    return found / recovered[-1] if _is_defined(recovered[-1]) else 0.0
 
 
 def hits_by_check(
@@ -209,7 +211,7 @@ def hits_by_check(
     return np.append(0.0, rows), np.append(0.0, hits)
 
 
-def _hits_within(rows: Rows, checks: float) -> Floats:
+def _hits_within(rows: RankedRows, checks: float) -> Floats:
     _, hits, ranked = cumulate(rows.score, rows.positive * rows.weight, rows.weight)
     return _at(checks, ranked, hits)
 
@@ -219,7 +221,7 @@ def _at(checks: float, rows: Floats, column: Floats) -> Floats:
     return np.asarray(np.interp(checks, np.append(0.0, rows), np.append(0.0, column)))
 
 
-def _defined(count: float, what: str = "positive row") -> bool:
+def _is_defined(count: float, what: str = "positive row") -> bool:
     """Whether there is something to divide by; else warn that the measure is 0."""
     if count > 0:
         return True

@@ -32,15 +32,13 @@ def is_positive(y: ArrayLike, pos_label: Label = None) -> Bools:
         known = set(pd.unique(labels).tolist())
         if not (known <= {0, 1} or known <= {-1, 1}):
             shown = ", ".join(map(repr, sorted(known, key=str)[:5]))
-            raise ValueError(
-                f"The labels are {shown}: say which one is positive with pos_label=..."
-            )
+            raise ValueError(f"The labels are {shown}: name the positive one with pos_label=...")
         pos_label = 1
     return np.asarray(labels == pos_label, dtype=bool)
 
 
 def as_scores(score: ArrayLike) -> Floats:
-    """One number a row, infinities allowed, NaN refused."""
+    """One number a row; infinities are allowed, NaN is not."""
     scores = np.asarray(as_column(score), dtype=np.float64)
     missing = int(np.isnan(scores).sum())
     if missing:
@@ -66,11 +64,11 @@ def as_amounts(amount: ArrayLike, n: int) -> Floats:
     """What each row is worth."""
     amounts = np.asarray(as_column(amount), dtype=np.float64)
     if amounts.size != n or not np.all(np.isfinite(amounts)):
-        raise ValueError(f"amount must hold a finite number for each of the {n} rows.")
+        raise ValueError(f"amount must have a finite number for each of the {n} rows.")
     return amounts
 
 
-class Rows(NamedTuple):
+class RankedRows(NamedTuple):
     """Checked input of a ranking measure."""
 
     positive: Bools
@@ -80,14 +78,14 @@ class Rows(NamedTuple):
 
 def check_rows(
     y_true: ArrayLike, score: ArrayLike, pos_label: Label, sample_weight: ArrayLike | None
-) -> Rows:
+) -> RankedRows:
     """Check labels, scores and weights together."""
     positive, scores = is_positive(y_true, pos_label), as_scores(score)
     if positive.size != scores.size:
         check_consistent_length(positive, scores)
     if not positive.size:
         raise ValueError("There are no rows to measure.")
-    return Rows(positive, scores, as_weights(sample_weight, positive.size))
+    return RankedRows(positive, scores, as_weights(sample_weight, positive.size))
 
 
 def budget(k: int | float | str, n: float) -> float:

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from rarefind._core.pairs import embed, nearest_squared
 from rarefind._core.saved import saved
-from rarefind._core.threads import threads_limited
+from rarefind._core.threads import limit_threads
 from rarefind._core.types import Bools, Floats, Ints, Label
 from rarefind.distances import LMNN
 from rarefind.neighbors._baseline import SurroundingsClassifier
@@ -297,7 +297,7 @@ def _last_spaces(
 ) -> list[_Space]:
     learned: dict[bytes, Floats] = {}
     # On so few rows threads cost more than they give, and could change the last digits.
-    with threads_limited(1):
+    with limit_threads(1):
         return [
             rounds.last_space(x, [f[i][f[i] >= 0] for f in first], points, learned)
             for i, x in enumerate(X)

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rarefind._core.kernels import kernel
+from rarefind._core.kernels import kernel, read_only
 from rarefind._core.saved import saved
 from rarefind._core.types import Floats, Ints
 from rarefind.neighbors._ratio import ratio
@@ -89,7 +89,9 @@ class Ellipsoid(NamedTuple):
     def squared_distances(self, X: Floats) -> Floats:
         """Squared distances of rows to the centre, under the matrix."""
         every = np.arange(len(X))
-        return np.asarray((_project(X, every, self.centre, self._root()) ** 2).sum(axis=1))
+        return np.asarray(
+            (_project(read_only(X), every, self.centre, self._root()) ** 2).sum(axis=1)
+        )
 
     def score(self, X: Floats, queries: Floats, at: Ints, floor: Floats) -> Floats:
         """Score the queries numbered in ``at`` by this ellipsoid, among the rows ``X`` fitted.
@@ -98,9 +100,9 @@ class Ellipsoid(NamedTuple):
         the rows inside, at least 1 exactly where the rule of section 4.2 says positive. Where it
         cannot exceed ``floor``, with one entry an entry of ``at``, it is given as 0.
         """
-        root = self._root()
+        root, X = self._root(), read_only(X)
         found = _distances(
-            queries,
+            read_only(queries),
             at,
             self.centre,
             root,

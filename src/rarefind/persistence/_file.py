@@ -25,7 +25,7 @@ import sklearn
 import xgboost
 
 import rarefind
-from rarefind._core.files import written_whole
+from rarefind._core.files import atomic_write
 from rarefind._core.saved import SavedType, saved_type, type_of_tag
 from rarefind.persistence import _format_1
 from rarefind.persistence._codec import Decoder, Encoder, RefusedError
@@ -98,7 +98,7 @@ def save(model: Any, path: str | Path) -> None:
         for name, content in members.items():
             archive.writestr(zipfile.ZipInfo(name), content)
     body = packed.getvalue()
-    with written_whole(Path(path)) as part:
+    with atomic_write(Path(path)) as part:
         part.write_bytes(_MARK + hashlib.sha256(body).digest() + body)
 
 

@@ -10,7 +10,7 @@ from rarefind._core.types import ArrayLike, Floats, Label, Table
 from rarefind.metrics import budget as checks_bought
 from rarefind.metrics import hits_by_check
 from rarefind.metrics.inputs import as_amounts, check_rows, cumulate
-from rarefind.plots._rows import check_has_positives, name_of, scored
+from rarefind.plots._rows import check_has_positives, name_of, score_rows
 from rarefind.plots.axes import (
     MODEL_COLOURS,
     QUIET,
@@ -151,7 +151,7 @@ class BudgetCurveDisplay:
         -------
         BudgetCurveDisplay
         """
-        rows = scored(estimator, X, pos_label)
+        rows = score_rows(estimator, X, pos_label)
         return cls.from_predictions(
             y,
             rows.score,
@@ -215,7 +215,7 @@ class BudgetCurveDisplay:
         check_has_positives(hits[-1], checks[-1])
         recovered = None
         if amount is not None:
-            recovered = _recovered(y_true, score, amount, pos_label, sample_weight)
+            recovered = _recovered_amounts(y_true, score, amount, pos_label, sample_weight)
         display = cls(checks=checks, hits=hits, recovered=recovered, budget=budget, name=name)
         return display.plot(ax, log_scale=log_scale, **line_options)
 
@@ -382,7 +382,7 @@ def _in_full(line_options: dict[str, Any]) -> dict[str, Any]:
     return normalize_kwargs(line_options, Line2D)
 
 
-def _recovered(
+def _recovered_amounts(
     y_true: ArrayLike,
     score: ArrayLike,
     amount: ArrayLike,

@@ -9,7 +9,7 @@ import numpy as np
 from rarefind._core.types import ArrayLike, Bools, Floats, Label, Table
 from rarefind.metrics.inputs import check_rows
 from rarefind.metrics.scorers import deciding_estimator
-from rarefind.plots._rows import Scored, check_has_positives, name_of, scored
+from rarefind.plots._rows import ScoredRows, check_has_positives, name_of, score_rows
 from rarefind.plots.axes import (
     NEGATIVE,
     POSITIVE,
@@ -138,7 +138,7 @@ class ScoreHistogramDisplay:
         -------
         ScoreHistogramDisplay
         """
-        rows = scored(estimator, X, pos_label)
+        rows = score_rows(estimator, X, pos_label)
         return cls.from_predictions(
             y,
             rows.score,
@@ -249,7 +249,7 @@ class ScoreHistogramDisplay:
             return float(starts[0] + width / 2)
         return float(starts[-1] + width / 2) if score > self.edges[-1] else score
 
-    def _drawn(self) -> Bools:
+    def _visible_bins(self) -> Bools:
         """Which bins are drawn: those beyond the edges only where they hold a row."""
         inside = np.ones(self.edges.size + 1, dtype=bool)
         for end in (0, -1):
@@ -257,7 +257,7 @@ class ScoreHistogramDisplay:
         return inside
 
     def _draw_class(self, label: str, histogram: ClassHistogram, **options: Any) -> BarContainer:
-        drawn = self._drawn()
+        drawn = self._visible_bins()
         return self.ax_.bar(
             self._bin_starts()[drawn],
             histogram.share[drawn],
@@ -282,7 +282,7 @@ class ScoreHistogramDisplay:
         from matplotlib.ticker import MaxNLocator
 
         low, high = float(self.edges[0]), float(self.edges[-1])
-        below, *_, beyond = self._drawn()
+        below, *_, beyond = self._visible_bins()
         room = 0.06 * (high - low)
         start, stop = low + room * below, high - room * beyond
         inner = [
@@ -322,7 +322,7 @@ def _count(score: Floats, weight: Floats, edges: Floats) -> ClassHistogram:
     return ClassHistogram(rows, counts / rows)
 
 
-def _threshold_of(estimator: Any, rows: Scored) -> float | None:
+def _threshold_of(estimator: Any, rows: ScoredRows) -> float | None:
     """The estimator's own threshold, on the scale of the scores."""
     if hasattr(estimator, "threshold_"):
         threshold = float(estimator.threshold_)

@@ -113,7 +113,7 @@ def _place_of(feature: Any, X: Table, frame: pd.DataFrame) -> int:
 
 
 def _numbers(frame: pd.DataFrame) -> Floats:
-    """The columns as numbers; the first that holds something else is named."""
+    """The columns as numbers; an error names the first that has something else."""
     columns = []
     for name, column in frame.items():
         try:
@@ -122,7 +122,7 @@ def _numbers(frame: pd.DataFrame) -> Floats:
             values = np.full(1, np.nan)
         if not np.all(np.isfinite(values)):
             raise ValueError(
-                f"Column {name!r} holds values that are no finite numbers: turn it into numbers, "
+                f"Column {name!r} has values that are not finite numbers: turn it into numbers, "
                 "or draw the plane of two others with features=(..., ...)."
             )
         columns.append(values)

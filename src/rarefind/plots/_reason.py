@@ -68,7 +68,7 @@ class ReasonDisplay:
 
     def __init__(self, reason: Reason) -> None:
         self.reason = reason
-        self.values = _contributed(reason) if reason.contributions else _shares(reason)
+        self.values = _contributions(reason) if reason.contributions else _shares(reason)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X_row: Table, *, ax: Axes | None = None) -> Self:
@@ -110,7 +110,7 @@ class ReasonDisplay:
         places = list(range(len(values)))
         colours = [LOWERS if value < 0 else POSITIVE for value in values]
         self.bars_ = self.ax_.barh(places, values, color=colours, height=0.7)
-        self.ax_.set_yticks(places, [_cut(label) for label in self.values], fontsize=SMALL)
+        self.ax_.set_yticks(places, [_shorten(label) for label in self.values], fontsize=SMALL)
         self.ax_.invert_yaxis()
         self._finish()
         return self
@@ -134,13 +134,13 @@ class ReasonDisplay:
             ax.text(0.5, 0.5, "Nothing speaks for this row", color=QUIET, **style)
 
 
-def _contributed(reason: Reason) -> dict[str, float]:
+def _contributions(reason: Reason) -> dict[str, float]:
     """What columns add, the largest first, in the words of the conditions where there are some."""
-    said: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for condition in reason.because:  # the weightiest comes first
-        said.setdefault(condition.feature, str(condition))
+        texts.setdefault(condition.feature, str(condition))
     ordered = sorted(reason.contributions.items(), key=lambda item: -abs(item[1]))
-    found = {said.get(name, name): added for name, added in ordered[:_SHOWN]}
+    found = {texts.get(name, name): added for name, added in ordered[:_SHOWN]}
     if len(ordered) > _SHOWN:
         found["other columns"] = sum(added for _, added in ordered[_SHOWN:])
     return found
@@ -153,6 +153,6 @@ def _shares(reason: Reason) -> dict[str, float]:
     return found
 
 
-def _cut(label: str) -> str:
+def _shorten(label: str) -> str:
     cut = label if len(label) <= _LONGEST_LABEL else label[: _LONGEST_LABEL - 1] + "…"
     return cut.replace("$", r"\$")  # two of them would be a formula to Matplotlib

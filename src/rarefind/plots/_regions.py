@@ -272,7 +272,7 @@ class DecisionRegionDisplay:
             s=5,
             color=_NEGATIVE_DOT,
             linewidths=0,
-            label=_counted("Negatives", self.negatives_, negatives),
+            label=_count_text("Negatives", self.negatives_, negatives),
             zorder=2,
         )
         self.synthetic_points_ = None
@@ -285,7 +285,7 @@ class DecisionRegionDisplay:
                 edgecolors=POSITIVE,
                 linewidths=0.6,
                 alpha=0.8,
-                label=_counted("Synthetic positives", self.synthetic_, synthetic),
+                label=_count_text("Synthetic positives", self.synthetic_, synthetic),
                 zorder=2.5,
             )
         self.positive_points_ = scatter(
@@ -295,7 +295,7 @@ class DecisionRegionDisplay:
             marker="x",
             color="black",
             linewidths=1.3,
-            label=_counted("Positives", self.positives_, positives),
+            label=_count_text("Positives", self.positives_, positives),
             zorder=3,
         )
 
@@ -351,7 +351,7 @@ def _some(points: Floats, most: int) -> Floats:
     return points[np.sort(chosen)]
 
 
-def _counted(what: str, drawn: Floats, rows: int) -> str:
+def _count_text(what: str, drawn: Floats, rows: int) -> str:
     some = "" if len(drawn) == rows else f"{number(len(drawn))} of "
     return f"{what} ({some}{number(rows)})"
 

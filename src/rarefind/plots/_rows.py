@@ -10,7 +10,7 @@ from rarefind.metrics.scorers import deciding_estimator
 from rarefind.plots.axes import number
 
 
-class Scored(NamedTuple):
+class ScoredRows(NamedTuple):
     """Scores of rows, higher for rows more likely to carry ``pos_label``."""
 
     score: Floats
@@ -18,11 +18,11 @@ class Scored(NamedTuple):
     flipped: bool  # whether they are the estimator's own ranking upside down
 
 
-def scored(estimator: Any, X: Table, pos_label: Label = None) -> Scored:
+def score_rows(estimator: Any, X: Table, pos_label: Label = None) -> ScoredRows:
     """Score rows for the estimator's own positive label, or for the one given."""
     own = positive_label_of(estimator)
     label = own if pos_label is None else pos_label
-    return Scored(ranking_scores(estimator, X, label), label, bool(label != own))
+    return ScoredRows(ranking_scores(estimator, X, label), label, bool(label != own))
 
 
 def name_of(estimator: Any) -> str:
@@ -31,7 +31,7 @@ def name_of(estimator: Any) -> str:
 
 
 def check_has_positives(positives: float, rows: float) -> None:
-    """There must be something to find."""
+    """Raise if there is no positive row."""
     if not positives > 0:
         raise ValueError(
             f"None of the {number(rows)} rows is positive, so there is nothing to draw: "

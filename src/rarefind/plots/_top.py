@@ -8,7 +8,7 @@ import numpy as np
 
 from rarefind._core.types import ArrayLike, Bools, Floats, Label, Table
 from rarefind.metrics import budget, hits_by_check
-from rarefind.plots._rows import check_has_positives, name_of, scored
+from rarefind.plots._rows import check_has_positives, name_of, score_rows
 from rarefind.plots.axes import (
     MODEL_COLOURS,
     NEGATIVE,
@@ -54,9 +54,9 @@ class TopKDisplay:
     ----------
     hits, prevalence, name
         As given.
-    ranks, precision, chance : ndarray of shape (k,)
-        The ranks from 1, the precision of the list cut there, and the chance that the row there
-        is positive: 1 or 0, or in between where rows of both classes are tied.
+    ranks, precision, hit_probability : ndarray of shape (k,)
+        The ranks from 1, the precision of the list cut there, and the probability that the row
+        there is positive: 1 or 0, or in between where rows of both classes are tied.
     ax_, figure_
         Where it is drawn.
     line_, prevalence_line_ : Line2D
@@ -70,7 +70,7 @@ class TopKDisplay:
     >>> display = TopKDisplay.from_predictions([1, 0, 1, 0], [0.9, 0.5, 0.5, 0.1], k=3)
     >>> display.precision.round(2)
     array([1.  , 0.75, 0.67])
-    >>> display.chance
+    >>> display.hit_probability
     array([1. , 0.5, 0.5])
     """
 
@@ -86,7 +86,7 @@ class TopKDisplay:
         self.name = name
         self.ranks = np.arange(1, hits.size + 1)
         self.precision: Floats = hits / self.ranks
-        self.chance: Floats = np.diff(hits, prepend=0.0)
+        self.hit_probability: Floats = np.diff(hits, prepend=0.0)
 
     @classmethod
     def from_estimator(
@@ -119,7 +119,7 @@ class TopKDisplay:
         -------
         TopKDisplay
         """
-        rows = scored(estimator, X, pos_label)
+        rows = score_rows(estimator, X, pos_label)
         name = name_of(estimator) if name is None else name
         return cls.from_predictions(y, rows.score, k=k, pos_label=rows.pos_label, name=name, ax=ax)
 
@@ -198,7 +198,7 @@ class TopKDisplay:
 
     def _kinds(self) -> list[tuple[str, str, Bools]]:
         """Label and colour of the kinds of rows, and which rows are of it."""
-        sure, never = np.isclose(self.chance, 1), np.isclose(self.chance, 0)
+        sure, never = np.isclose(self.hit_probability, 1), np.isclose(self.hit_probability, 0)
         kinds = [
             ("Positive row", POSITIVE, sure),
             ("Negative row", NEGATIVE, never),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from rarefind._core.extras import extra
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-# Okabe and Ito's palette, told apart by colour-blind readers; its yellow is too faint for a line.
+# Okabe and Ito's palette for colour-blind readers; its yellow is too faint for a line.
 MODEL_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 POSITIVE = "#D55E00"
 NEGATIVE = "#BFC4CA"
@@ -22,7 +24,8 @@ def axes_or_new(ax: Axes | None, figsize: tuple[float, float] | None = None) -> 
     """The axes given, or those of a new figure."""
     if ax is not None:
         return ax
-    import matplotlib.pyplot as plt  # here, so that importing rarefind starts no window system
+    with extra("plots", "A display"):
+        import matplotlib.pyplot as plt  # importing rarefind starts no window system
 
     return plt.subplots(figsize=figsize, layout="constrained")[1]
 

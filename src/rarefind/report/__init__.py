@@ -1,5 +1,12 @@
-"""The HTML pages to hand over."""
+"""The HTML report to hand over: what a budget finds, why, and how far to trust it."""
 
-from rarefind.report._make import make_report
+from typing import TYPE_CHECKING
 
-__all__ = ["make_report"]
+from rarefind._core.lazy import lazily
+
+if TYPE_CHECKING:
+    from rarefind.report._report import Report, make_report, write_report
+
+__all__ = ["Report", "make_report", "write_report"]
+
+__getattr__ = lazily(__name__, dict.fromkeys(__all__, "rarefind.report._report"))

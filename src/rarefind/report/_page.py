@@ -1,4 +1,4 @@
-"""The page: figures and pictures put into the template, everything escaped."""
+"""The HTML page: figures and pictures in the template, everything escaped."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
 
+from rarefind._core.extras import extra
+from rarefind.data.clock import PERIODS
+
 
 def render(figures: dict[str, Any], pictures: dict[str, Any]) -> str:
-    """The HTML of a report; every number on it comes from ``figures`` and carries its key."""
-    from jinja2 import Environment, StrictUndefined
-    from markupsafe import Markup
+    """The HTML of a report; every number comes from ``figures`` and has its key beside it."""
+    with extra("cli", "A report"):
+        from jinja2 import Environment, StrictUndefined
+        from markupsafe import Markup
 
     def number(key: str, kind: str = "count") -> Markup:
         value = look_up(figures, key)
@@ -22,12 +26,12 @@ def render(figures: dict[str, Any], pictures: dict[str, Any]) -> str:
         attributes = (key, json.dumps(value), text)
         return Markup('<span data-key="{}" data-value="{}">{}</span>').format(*attributes)
 
-    template = files("rarefind.cli").joinpath("report.html").read_text(encoding="utf-8")
+    template = files("rarefind.report").joinpath("report.html").read_text(encoding="utf-8")
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.globals["n"] = number
-    # In a block of data only the end of a tag could end it.
+    environment.globals.update(n=number, calendar=PERIODS)
+    # Only a tag could end the block of data.
     safe = json.dumps(figures, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
     return environment.from_string(template).render(f=figures, pictures=pictures, data=Markup(safe))
 
@@ -47,12 +51,12 @@ def shown(value: Any, kind: str) -> str:
 
 
 def _count(value: float) -> str:
-    """Whole, or with a decimal where it is small and expected rather than counted."""
+    """A whole number, or one decimal for a small expected count."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:,.1f}".removesuffix(".0")
 
 
 def _percent(share: float) -> str:
-    """Two digits that tell something: 0.052 %, 8.2 %, 34 %, 98.5 %, 99.97 %."""
+    """Two significant digits of the share or of the rest: 0.052 %, 8.2 %, 34 %, 99.97 %."""
     rest = min(share, 1 - share)
     if rest <= 0 or rest >= 0.1:
         return f"{100 * share:.0f} %"
@@ -61,8 +65,8 @@ def _percent(share: float) -> str:
     return f"{100 * share:.{digits}f}".rstrip("0").rstrip(".") + " %"
 
 
-def _chance(share: float) -> str:
-    """A chance without the digits that no fit can know."""
+def _probability(share: float) -> str:
+    """A probability without the digits that no fit can know."""
     if share > 0.99:
         return "> 99 %"
     return "< 0.1 %" if share < 0.001 else _percent(share)
@@ -71,7 +75,7 @@ def _chance(share: float) -> str:
 _KINDS: dict[str, Callable[[float], str]] = {
     "count": _count,
     "percent": _percent,
-    "chance": _chance,
+    "probability": _probability,
     "plain": lambda value: f"{value:.0f}",
     "edge": lambda share: f"{100 * share:g} %",
     "whole": lambda share: f"{100 * share:.0f} %",

@@ -7,7 +7,8 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rarefind._core.files import written_whole
+from rarefind._core.extras import extra
+from rarefind._core.files import atomic_write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 
 def axes(width: float = 6.4, height: float = 4.2) -> tuple[Figure, Axes]:
     """A figure of its own: no window system and no global state."""
-    from matplotlib.figure import Figure
+    with extra("cli", "A report"):
+        from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.add_subplot()
@@ -37,5 +39,5 @@ def save_picture(figure: Figure, path: Path) -> None:
     import matplotlib as mpl
 
     kind = path.suffix[1:].lower()
-    with mpl.rc_context({"svg.hashsalt": "rarefind"}), written_whole(path) as part:
+    with mpl.rc_context({"svg.hashsalt": "rarefind"}), atomic_write(path) as part:
         figure.savefig(part, format=kind, metadata={"Date": None} if kind == "svg" else None)

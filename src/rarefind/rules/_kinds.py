@@ -1,4 +1,4 @@
-"""What columns of a rule hold: numbers, texts or truths; told before it is ever run."""
+"""What the columns of a rule contain (numbers, texts or truths), known before it is run."""
 
 from __future__ import annotations
 
@@ -30,14 +30,16 @@ KINDS = (NUMBER, TEXT, TRUTH)
 
 def with_constants(tree: Node, constants: Mapping[str, Any]) -> Node:
     """The tree with values in the place of named constants."""
-    return _exchanged(tree, {name: _literal(name, value) for name, value in constants.items()})
+    return _replace_constants(
+        tree, {name: _literal(name, value) for name, value in constants.items()}
+    )
 
 
 def kinds_of(tree: Node, columns: Mapping[str, str] | None) -> dict[str, str | None]:
-    """The columns of a rule, in order, with what they hold; None where anything would do.
+    """The columns of a rule, in order, with what they contain; None where anything would do.
 
-    ``columns`` tells what the columns of the table hold. Without it, what a column holds is taken
-    from how it is used, which must be the same everywhere.
+    ``columns`` names what the columns of the table contain. Without it, that is inferred from how
+    a column is used, which must be the same everywhere.
     """
     if columns is not None:
         _check_known(tree, columns)
@@ -50,7 +52,7 @@ def kinds_of(tree: Node, columns: Mapping[str, str] | None) -> dict[str, str | N
 def _check_known(tree: Node, columns: Mapping[str, str]) -> None:
     for kind in columns.values():
         if kind not in KINDS:
-            raise RuleError(f"{kind!r} is no kind of column: known are {', '.join(KINDS)}.")
+            raise RuleError(f"{kind!r} is not a kind of column: known are {', '.join(KINDS)}.")
     for node in tree.walk():
         if isinstance(node, Column) and node.name not in columns:
             near = get_close_matches(node.name, columns, n=1)
@@ -87,12 +89,12 @@ class _Kinds:
                 self.ask(part, TRUTH)
         else:
             kind = TRUTH
-            self._ask_compared(node)
+            self._ask_both_sides(node)
         if wanted is not None and kind != wanted:
             raise RuleError(f"A {wanted} is needed where the rule has {str(node)!r}, a {kind}.")
         return kind
 
-    def _ask_compared(self, node: Node) -> None:
+    def _ask_both_sides(self, node: Node) -> None:
         if isinstance(node, Compare) and node.op not in ("=", "!="):
             for part in node.parts():
                 self.ask(part, NUMBER)
@@ -130,22 +132,26 @@ def _literal(name: str, value: Any) -> Node:
         return Number(float(value)) if value >= 0 else Minus(Number(-float(value)))
     if isinstance(value, str):
         return Text(value)
-    raise RuleError(f"The constant {name!r} is {value!r}, which is no number, text or truth.")
+    raise RuleError(
+        f"The constant {name!r} is {value!r}, which is not a number, a text, true or false."
+    )
 
 
-def _exchanged(node: Node, values: dict[str, Node]) -> Node:
+def _replace_constants(node: Node, values: dict[str, Node]) -> Node:
     if isinstance(node, Column):
         return values.get(node.name, node)
     if isinstance(node, And | Or):
-        return type(node)(tuple(_exchanged(part, values) for part in node.items))
+        return type(node)(tuple(_replace_constants(part, values) for part in node.items))
     if isinstance(node, Compare | Arithmetic):
-        return type(node)(node.op, _exchanged(node.left, values), _exchanged(node.right, values))
+        return type(node)(
+            node.op, _replace_constants(node.left, values), _replace_constants(node.right, values)
+        )
     if isinstance(node, Filled):
-        return Filled(_exchanged(node.part, values), _exchanged(node.value, values))
+        return Filled(_replace_constants(node.part, values), _replace_constants(node.value, values))
     if isinstance(node, IsIn):
-        return IsIn(_exchanged(node.part, values), node.values, node.negated)
+        return IsIn(_replace_constants(node.part, values), node.values, node.negated)
     if isinstance(node, IsMissing):
-        return IsMissing(_exchanged(node.part, values), node.negated)
+        return IsMissing(_replace_constants(node.part, values), node.negated)
     if isinstance(node, Not | Minus):
-        return type(node)(_exchanged(node.part, values))
+        return type(node)(_replace_constants(node.part, values))
     return node

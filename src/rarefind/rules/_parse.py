@@ -89,7 +89,7 @@ class RuleError(ValueError):
 
 
 def parse(text: str) -> Node:
-    """The tree of a rule; what is wrong with a text is told with its place."""
+    """The tree of a rule; an error names the place of what is wrong."""
     if not isinstance(text, str):
         raise RuleError(f"A rule is a text, not {type(text).__name__}.")
     if len(text) > LONGEST:
@@ -99,7 +99,7 @@ def parse(text: str) -> Node:
     try:
         tree = cast(Node, _parser().parse(text))
     except UnexpectedInput as error:
-        raise RuleError(_told(text, error)) from None
+        raise RuleError(_sentence(text, error)) from None
     check_size(tree)
     return tree
 
@@ -119,10 +119,10 @@ def check_size(tree: Node) -> None:
 @cache
 def _parser() -> Lark:
     # Nodes are made while the text is read, without recursion.
-    return Lark(_GRAMMAR, parser="lalr", transformer=_Builder(), start="start")
+    return Lark(_GRAMMAR, parser="lalr", transformer=_RuleBuilder(), start="start")
 
 
-class _Builder(Transformer[Token, Node]):
+class _RuleBuilder(Transformer[Token, Node]):
     """What each line of the grammar makes."""
 
     def either(self, items: list[Node]) -> Node:
@@ -189,7 +189,7 @@ class _Builder(Transformer[Token, Node]):
         return Column(str(items[0][1:-1]).replace("``", "`"))
 
 
-def _told(text: str, error: UnexpectedInput) -> str:
+def _sentence(text: str, error: UnexpectedInput) -> str:
     """One sentence: what was found, and where."""
     place = error.pos_in_stream or 0
     if isinstance(error, UnexpectedCharacters):

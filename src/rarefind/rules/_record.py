@@ -66,7 +66,7 @@ def as_function(node: Node, kinds: Mapping[str, str | None]) -> Run:
         part = inner(node.part)
         return lambda record: None if (value := part(record)) is None else not value
     assert isinstance(node, And | Or)
-    return _joined([inner(part) for part in node.items], isinstance(node, Or))
+    return _join([inner(part) for part in node.items], isinstance(node, Or))
 
 
 def _column(name: str, kind: str | None) -> Run:
@@ -132,7 +132,7 @@ def _is_in(part: Run, values: frozenset[Any], negated: bool) -> Run:
     return run
 
 
-def _joined(parts: list[Run], is_or: bool) -> Run:
+def _join(parts: list[Run], is_or: bool) -> Run:
     """Whether all hold, or one of them; unknown where the unknown ones decide."""
 
     def run(record: Mapping[str, Any]) -> Any:

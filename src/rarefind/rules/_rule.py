@@ -22,8 +22,8 @@ class Rule:
     """A condition on the columns of a row, as an expert writes it or a model learns it.
 
     The language has numbers, texts in quotes, ``true`` and ``false``; columns, in backquotes if
-    their names are no plain words; ``+ - * /`` and ``coalesce(number, other)``, the other where the
-    number is missing; ``= != < <= > >=``; ``in (...)`` and ``not in (...)``; ``is missing`` and
+    their names are not plain words; ``+ - * /`` and ``coalesce(number, other)``, the other where
+    the number is missing; ``= != < <= > >=``; ``in (...)`` and ``not in (...)``; ``is missing`` and
     ``is not missing``; ``and``, ``or``, ``not`` and parentheses. As in SQL, what is compared with a
     missing value is unknown, and a rule fires only where it is known to hold. What is divided by 0
     is missing.
@@ -33,20 +33,20 @@ class Rule:
     text : str
         The rule.
     name : str, default=None
-        What it is called; by default its text.
+        Its name; by default its text.
     columns : dict of str, default=None
-        What the columns of the table hold: ``"number"``, ``"text"`` or ``"truth"``. Then a column
-        that is not there, or holds something else, is refused at once. Without it, what a column
-        holds is taken from how the rule uses it.
+        What the columns of the table contain: ``"number"``, ``"text"`` or ``"truth"``. A column
+        that is not there, or has something else, is an error at once. Without it, what a column
+        contains is inferred from how the rule uses it.
     constants : dict, default=None
-        Values of names that are no columns.
+        Values of names that are not columns.
 
     Attributes
     ----------
     text : str
         The rule as it is written by us, which reads as the same rule.
     columns : dict
-        The columns it needs, and what they hold.
+        The columns it needs, and what they contain.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class Rule:
 
     def fires_on(self, table: Table) -> Bools:
         """Whether the rule holds for each row of a table."""
-        return fired([self], table)[:, 0]
+        return which_fire([self], table)[:, 0]
 
     def to_polars(self) -> pl.Expr:
         """The rule as a Polars expression; null where it is unknown."""
@@ -119,7 +119,7 @@ class Rule:
         return f"Rule({self.text!r})"
 
 
-def fired(rules: list[Rule], table: Table) -> Bools:
+def which_fire(rules: list[Rule], table: Table) -> Bools:
     """Which rules hold for which rows, of shape (rows, rules)."""
     needed = {name: kind for rule in rules for name, kind in rule.columns.items()}
     frame = _as_polars(table, needed)

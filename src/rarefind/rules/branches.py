@@ -1,4 +1,4 @@
-"""Trees broken into branches: what a row must hold to end in a leaf, one test a column."""
+"""Trees broken into branches: what must hold for a row to end in a leaf, one test a column."""
 
 from __future__ import annotations
 

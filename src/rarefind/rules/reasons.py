@@ -41,7 +41,7 @@ class Similar:
     #: Row number in the table the model was fitted on; -1 for a synthetic positive.
     row: int
     distance: float
-    #: What the row is called, where its table has a column for that.
+    #: The row identifier, where its table has a column for that.
     name: str = ""
 
     def __str__(self) -> str:

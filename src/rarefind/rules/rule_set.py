@@ -14,7 +14,8 @@ from rarefind._core.labels import choose_positive
 from rarefind._core.types import ArrayLike, Bools, Ints, Label, Table
 from rarefind.metrics.intervals import share_interval
 from rarefind.rules._parse import RuleError
-from rarefind.rules._rule import Rule, fired
+from rarefind.rules._rule import Rule, which_fire
+from rarefind.rules.sql_words import check_dialect, sql_name
 
 #: A set has no more rules.
 MOST_RULES = 10_000
@@ -70,7 +71,7 @@ class RuleSet:
         constants: Mapping[str, Any] | None = None,
     ) -> None:
         if isinstance(rules, Mapping):
-            rules = [_named(name, text, columns, constants) for name, text in rules.items()]
+            rules = [_make_rule(name, text, columns, constants) for name, text in rules.items()]
         self.rules = list(rules)
         names = [rule.name for rule in self.rules]
         twice = [name for name in names if names.count(name) > 1]
@@ -88,16 +89,16 @@ class RuleSet:
         """
         constants: dict[str, Any] = {}
         found: dict[str, str] = {}
-        for number, line in _whole_lines(text):
+        for number, line in logical_lines(text):
             if line.startswith("let "):
                 name, sign, value = line[4:].partition("=")
                 constants[name.strip()] = _constant(value.strip(), number)
                 if not sign or not name.strip():
-                    raise RuleError(f"Line {number} is no constant: write let name = value.")
+                    raise RuleError(f"Line {number} is not a constant: write let name = value.")
                 continue
             named = _name_of(line)
             if named is None:
-                raise RuleError(f"Line {number} is no rule: write name: rule.")
+                raise RuleError(f"Line {number} is not a rule: write name: rule.")
             if named in found:
                 raise RuleError(f"Two rules are called {named!r}.")
             found[named] = line.partition(":")[2].strip()
@@ -106,10 +107,10 @@ class RuleSet:
     def to_text(self) -> str:
         """The rules as :meth:`from_text` reads them."""
         constants = {name: value for rule in self.rules for name, value in rule.constants.items()}
-        lines = [f"let {name} = {_written(value)}" for name, value in constants.items()]
+        lines = [f"let {name} = {_constant_text(value)}" for name, value in constants.items()]
         for rule in self.rules:
             alone = f"{rule.name}: {rule.text}"
-            if _whole_lines(alone) != [(1, alone)] or _name_of(alone) != rule.name:
+            if logical_lines(alone) != [(1, alone)] or _name_of(alone) != rule.name:
                 raise RuleError(
                     f"The rule {rule.name!r} cannot stand in a file of text: its name or a text in "
                     "it would be read otherwise. Write JSON, or give it another name."
@@ -127,7 +128,7 @@ class RuleSet:
         except RecursionError:
             raise RuleError("This is nested too deeply to be a file of rules.") from None
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise RuleError(f"This is no file of rules ({error}).") from None
+            raise RuleError(f"This is not a file of rules ({error}).") from None
         if len(rules) != len(whole["rules"]):
             raise RuleError("Two rules have the same name.")
         return cls(rules, columns=columns, constants=constants)
@@ -138,13 +139,42 @@ class RuleSet:
         rules = [{"name": rule.name, "rule": rule.text} for rule in self.rules]
         return json.dumps({"constants": constants, "rules": rules}, ensure_ascii=False, indent=2)
 
+    def to_sql(self, dialect: str = "ansi", table: str | None = None) -> str:
+        """The rules as SQL.
+
+        Parameters
+        ----------
+        dialect : {"ansi", "sqlite", "duckdb", "postgresql", "mysql"}, default="ansi"
+            The database.
+        table : str, default=None
+            Table (or schema.table) to query: the query has a column a rule, 1 where it fires. By
+            default one condition a rule, with its name in a comment above.
+
+        Returns
+        -------
+        str
+        """
+        check_dialect(dialect)
+        conditions = [(rule.name, rule.to_sql(dialect)) for rule in self.rules]
+        if table is None:
+            # A name of two lines would end the comment.
+            return "".join(f"-- {' '.join(name.split())}\n{sql}\n" for name, sql in conditions)
+        if not all(table.split(".")):
+            raise ValueError(f"{table!r} is not a table: write its name, or schema.table.")
+        columns = ",\n".join(
+            f"  CASE WHEN {sql} THEN 1 ELSE 0 END AS {sql_name(name, dialect)}"
+            for name, sql in conditions
+        )
+        source = ".".join(sql_name(part, dialect) for part in table.split("."))
+        return f"SELECT\n{columns}\nFROM {source};\n"
+
     def fires(self, record: Mapping[str, Any]) -> list[str]:
         """The names of the rules that hold for one record."""
         return [rule.name for rule in self.rules if rule.fires(record)]
 
     def fires_on(self, table: Table) -> Bools:
         """Which rules hold for which rows, of shape (rows, rules)."""
-        return fired(self.rules, table)
+        return which_fire(self.rules, table)
 
     def measure(
         self, table: Table, y: ArrayLike, *, time: ArrayLike | None = None, pos_label: Label = None
@@ -196,7 +226,7 @@ class RuleSet:
         )
 
     def retire(self, report: RuleReport, **limits: float) -> tuple[RuleSet, dict[str, str]]:
-        """Part with the rules that fail a limit.
+        """Retire the rules that fail a limit.
 
         Parameters
         ----------
@@ -217,7 +247,7 @@ class RuleSet:
         for limit, bound in limits.items():
             side, _, measure = limit.partition("_")
             if side not in ("min", "max") or measure not in report.rules.columns[1:]:
-                raise RuleError(f"{limit!r} is no limit: write min_ or max_ and a measure.")
+                raise RuleError(f"{limit!r} is not a limit: write min_ or max_ and a measure.")
             for name, value in report.rules[measure].items():
                 fails = value < bound if side == "min" else value > bound
                 if fails:  # what is not a number fails nothing
@@ -241,7 +271,7 @@ class RuleSet:
         return f"RuleSet({{{', '.join(f'{r.name!r}: {r.text!r}' for r in self.rules)}}})"
 
 
-def _named(
+def _make_rule(
     name: str, text: str, columns: Mapping[str, str] | None, constants: Mapping[str, Any] | None
 ) -> Rule:
     try:
@@ -250,7 +280,7 @@ def _named(
         raise RuleError(f"Rule {name!r}: {error}") from None
 
 
-def _whole_lines(text: str) -> list[tuple[int, str]]:
+def logical_lines(text: str) -> list[tuple[int, str]]:
     """Lines with those that go on with them, and the number of the first."""
     found: list[tuple[int, str]] = []
     for number, line in enumerate(text.splitlines(), start=1):
@@ -264,7 +294,7 @@ def _whole_lines(text: str) -> list[tuple[int, str]]:
 
 
 def _name_of(line: str) -> str | None:
-    """The name of the rule of a line; None where it is no rule."""
+    """The name of the rule of a line; None where it is not a rule."""
     if line.startswith("let "):
         return None
     name, sign, _ = line.partition(":")
@@ -279,10 +309,12 @@ def _constant(text: str, line: int) -> Any:
     try:
         return float(text)
     except ValueError:
-        raise RuleError(f"Line {line}: {text!r} is no number, text in quotes or truth.") from None
+        raise RuleError(
+            f"Line {line}: {text!r} is not a number, a text in quotes, true or false."
+        ) from None
 
 
-def _written(value: Any) -> str:
+def _constant_text(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else repr(value)
@@ -291,7 +323,7 @@ def _written(value: Any) -> str:
 def _positives(labels: Any, pos_label: Label) -> Bools:
     classes, counts = np.unique(labels, return_counts=True)
     if classes.size > 2:
-        raise RuleError(f"Rules are measured on two classes, and y holds {classes.size}.")
+        raise RuleError(f"Rules are measured on two classes, but y has {classes.size}.")
     if classes.size == 1:
         return np.full(len(labels), bool(classes[0] == pos_label))
     return np.asarray(labels == choose_positive(classes, counts, pos_label))

@@ -132,7 +132,7 @@ def compare(
     ['logistic', 'blind']
     """
     if not models:
-        raise ValueError("There is no model to compare.")
+        raise ValueError("There is no model to compare: give at least one.")
     data = Labelled.of(X, y, groups, pos_label)
     scorers = _named_scorers(metrics, data)
     pairs = folds(X, data.y, cv, groups=groups, random_state=random_state)

@@ -85,8 +85,8 @@ def faithfulness(
 
     Notes
     -----
-    A reason that names all columns is bound to look faithful; ``columns_named`` and
-    ``against_random`` tell. Rows with replaced columns may be such as never occur.
+    A reason that names all columns is bound to seem faithful; ``columns_named`` and
+    ``against_random`` show it. Rows with replaced columns may be such as never occur.
 
     Examples
     --------
@@ -108,18 +108,18 @@ def faithfulness(
     if n_alerts < 1 or n_draws < 1:
         raise ValueError(f"There is nothing to measure with {n_alerts} alerts, {n_draws} draws.")
     rng = check_random_state(random_state)
-    rows = _Rows.of(X, background)
+    rows = _RowsAndBackground.of(X, background)
     priority = rows.priority(estimator)
     alerts = np.argsort(-priority, kind="stable")[:n_alerts]
     place = _places(estimator, rows.table)
-    named = _named(estimator, rows, alerts, place)
+    named = _columns_named(estimator, rows, alerts, place)
     others = _others(named, sorted(set(place.values())), rng)
     drawn = rng.choice(rows.background(priority), size=(alerts.size, n_draws))
     fall, rank_fall = _falls(
-        priority, priority[alerts], rows.replaced(estimator, alerts, drawn, named)
+        priority, priority[alerts], rows.priority_with_replaced(estimator, alerts, drawn, named)
     )
     _, other_fall = _falls(
-        priority, priority[alerts], rows.replaced(estimator, alerts, drawn, others)
+        priority, priority[alerts], rows.priority_with_replaced(estimator, alerts, drawn, others)
     )
     lowered = int((fall > _ROUNDING * np.abs(priority[alerts])).sum())
     rest = others.any(axis=1)
@@ -134,7 +134,7 @@ def faithfulness(
 
 
 @dataclass(frozen=True)
-class _Rows:
+class _RowsAndBackground:
     """The rows, and below them those of a background of their own."""
 
     table: pd.DataFrame
@@ -143,7 +143,7 @@ class _Rows:
     with_names: bool
 
     @classmethod
-    def of(cls, X: Table, background: Table | None) -> _Rows:
+    def of(cls, X: Table, background: Table | None) -> _RowsAndBackground:
         frame = as_frame(X)
         if background is None:
             return cls(frame, len(frame), has_names(X))
@@ -156,13 +156,13 @@ class _Rows:
         whole = pd.concat([frame, below[frame.columns]], ignore_index=True)
         return cls(whole, len(frame), has_names(X))
 
-    def given(self, table: pd.DataFrame) -> Table:
+    def as_given(self, table: pd.DataFrame) -> Table:
         """A table as the estimator takes it."""
         return table if self.with_names else table.to_numpy()
 
     def priority(self, estimator: Any) -> Floats:
         """Of the rows, without the background."""
-        return np.asarray(estimator.priority(self.given(self.table.iloc[: self.n])))
+        return np.asarray(estimator.priority(self.as_given(self.table.iloc[: self.n])))
 
     def background(self, priority: Floats) -> Ints:
         """Where the rows to draw from are."""
@@ -171,7 +171,9 @@ class _Rows:
         # Ties may hold more than half of the rows at the lowest priority.
         return np.flatnonzero(priority <= np.median(priority))
 
-    def replaced(self, estimator: Any, alerts: Ints, drawn: Ints, columns: Bools) -> Floats:
+    def priority_with_replaced(
+        self, estimator: Any, alerts: Ints, drawn: Ints, columns: Bools
+    ) -> Floats:
         """Priorities of shape (alerts, draws), each with some columns of the row drawn for it."""
         n_draws = drawn.shape[1]
         found = np.empty(drawn.shape)
@@ -187,7 +189,7 @@ class _Rows:
                     for j, (name, column) in enumerate(self.table.items())
                 }
             )
-            found[part] = estimator.priority(self.given(table)).reshape(-1, n_draws)
+            found[part] = estimator.priority(self.as_given(table)).reshape(-1, n_draws)
         return found
 
 
@@ -204,10 +206,12 @@ def _places(estimator: Any, table: pd.DataFrame) -> dict[str, int]:
     return {str(name): columns[column] for name, column in parts} | columns
 
 
-def _named(estimator: Any, rows: _Rows, alerts: Ints, place: dict[str, int]) -> Bools:
+def _columns_named(
+    estimator: Any, rows: _RowsAndBackground, alerts: Ints, place: dict[str, int]
+) -> Bools:
     """Which columns the reason of each alert names."""
     named = np.zeros((alerts.size, rows.table.shape[1]), dtype=bool)
-    reasons = estimator.explain(rows.given(rows.table.iloc[alerts]))
+    reasons = estimator.explain(rows.as_given(rows.table.iloc[alerts]))
     for own, reason in zip(named, reasons, strict=True):
         # A rule of an expert may hold whatever the columns are, and name none.
         features = [condition.feature for condition in reason.because if condition.feature]

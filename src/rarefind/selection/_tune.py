@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
+from rarefind._core.extras import extra
 from rarefind._core.progress import progress_bar
 from rarefind._core.types import ArrayLike, Ints, Label, Table
 from rarefind.selection.cross_validation import folds
@@ -118,8 +119,10 @@ def tune(
         _check_same_search(study, storage, asked)
     deadline = np.inf if timeout is None else time.monotonic() + timeout
     with progress_bar(f"Tuning {type(estimator).__name__}", n_trials, verbose) as step:
-        step(_finished(study))
-        while _finished(study) < n_trials and (time.monotonic() < deadline or not _finished(study)):
+        step(_finished_trials(study))
+        while _finished_trials(study) < n_trials and (
+            time.monotonic() < deadline or not _finished_trials(study)
+        ):
             _run_trial(study, estimator, space, data, pairs, scorer, random_state)
             step(1)
     if not any(t.state.name == "COMPLETE" for t in study.trials):
@@ -130,7 +133,8 @@ def tune(
 
 
 def _open_study(storage: str | Path | None, prune: bool) -> optuna.Study:
-    import optuna
+    with extra("tune", "tune"):
+        import optuna
 
     level = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -157,7 +161,7 @@ def _check_same_search(study: optuna.Study, storage: str | Path, asked: dict[str
     """Trials are resumed only where a new one would be proposed and measured in the same way."""
     if study.user_attrs.get("made_for", asked) != asked:
         raise ValueError(
-            f"{storage} holds trials of another search: the estimator, the data, the folds, the "
+            f"{storage} has trials of another search: the estimator, the data, the folds, the "
             "metric, the space or the seed differ. Use another file."
         )
     study.set_user_attr("made_for", asked)
@@ -175,7 +179,7 @@ def _run_trial(
     import optuna
 
     # A sampler of its own for each trial: its state need not survive a stop.
-    study.sampler = optuna.samplers.TPESampler(seed=random_state + _finished(study))
+    study.sampler = optuna.samplers.TPESampler(seed=random_state + _finished_trials(study))
     trial = study.ask({name: _distribution(given) for name, given in space.items()})
     candidate = clone(estimator).set_params(**_decode(space, trial.params))
     values: list[float] = []
@@ -197,7 +201,7 @@ def _run_trial(
     study.tell(trial, float(np.mean(values)))
 
 
-def _finished(study: optuna.Study) -> int:
+def _finished_trials(study: optuna.Study) -> int:
     return sum(t.state.name in ("COMPLETE", "PRUNED") for t in study.get_trials(deepcopy=False))
 
 
@@ -222,7 +226,7 @@ def _distribution(given: Any) -> optuna.distributions.BaseDistribution:
                 return IntDistribution(int(low), int(high), log=log)
             return FloatDistribution(float(low), float(high), log=log)
     raise ValueError(
-        f'A space holds (low, high), (low, high, "log") or a list of choices, not {given!r}.'
+        f'A space is (low, high), (low, high, "log") or a list of choices, not {given!r}.'
     )
 
 

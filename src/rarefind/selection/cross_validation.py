@@ -80,7 +80,8 @@ def folds_of_used(
         parts = [[np.asarray(part, dtype=np.intp) for part in pair] for pair in cv]
         if not parts:
             raise ValueError(
-                "cv has no folds: an iterator is used up by its first fit. Give a list of folds."
+                "cv has no folds: an iterator is used up by its first fit. "
+                "Give a list or a splitter."
             )
         named = np.concatenate([part for pair in parts for part in pair])
         if named.size and not -used.size <= named.min() <= named.max() < used.size:

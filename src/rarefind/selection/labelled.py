@@ -39,27 +39,27 @@ class Labelled:
         pos_label: Label,
         times: ArrayLike | None = None,
     ) -> Self:
-        """Check the rows; the rarer label of all rows is positive unless another is said to be."""
+        """Check the rows; the rarer label of all is positive unless ``pos_label`` names another."""
         labels = np.asarray(y)
         grouped = None if groups is None else np.asarray(groups)
-        moments = None if times is None else np.asarray(times)
-        check_consistent_length(X, labels, grouped, moments)
+        when = None if times is None else np.asarray(times)
+        check_consistent_length(X, labels, grouped, when)
         names, counts = np.unique(labels, return_counts=True)
         if names.size == 2:
             pos_label = choose_positive(names, counts, pos_label)
-        return cls(X, labels, grouped, pos_label, moments)
+        return cls(X, labels, grouped, pos_label, when)
 
     def fit(self, estimator: Any, rows: Ints | None = None) -> Any:
         """Fit a copy of the estimator to these rows, to all by default."""
         fitted = clone(estimator)
         # Left to themselves, the parts could choose different labels as the rarer one.
-        unsaid = {
+        unset = {
             name: self.pos_label
             for name, value in fitted.get_params().items()
             if name.split("__")[-1] == "pos_label" and value is None
         }
         if self.pos_label is not None:
-            fitted.set_params(**unsaid)
+            fitted.set_params(**unset)
         X, y = (self.X, self.y) if rows is None else _safe_split(fitted, self.X, self.y, rows)
         asked = signature(fitted.fit).parameters
         extra = {
@@ -70,7 +70,7 @@ class Labelled:
         return fitted.fit(X, y, **extra)
 
     def held_out(self, estimator: Any, rows: Ints, fitted_to: Ints) -> tuple[Table, Array]:
-        """Rows as an estimator fitted to others is to be shown them, and their labels."""
+        """Rows in the form that an estimator fitted to others takes, and their labels."""
         return _safe_split(estimator, self.X, self.y, rows, fitted_to)
 
     def scorer(self, metric: str | Callable[..., float]) -> Callable[..., float]:

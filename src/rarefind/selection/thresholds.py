@@ -8,7 +8,7 @@ import numpy as np
 
 from rarefind._core.types import ArrayLike, Bools, Floats, Label
 from rarefind.metrics import Cost, CountMetric, count_metric
-from rarefind.metrics.inputs import Rows, check_rows, cumulate
+from rarefind.metrics.inputs import RankedRows, check_rows, cumulate
 
 #: Bounds that leave every threshold.
 ANY_THRESHOLD = (-np.inf, np.inf)
@@ -127,7 +127,7 @@ def place_cut(scores: Floats, values: Floats, bounds: tuple[float, float]) -> tu
     return j, float(threshold if low[j] < threshold <= high[j] else high[j])
 
 
-def _counts_going_down(rows: Rows) -> tuple[Floats, Floats, Floats]:
+def _counts_going_down(rows: RankedRows) -> tuple[Floats, Floats, Floats]:
     """Distinct scores from the top, and (tp, fp) of alerting none, the first, the first two…"""
     # Not the difference to all: a rounding error below 0 is not a count.
     positive, negative = rows.positive * rows.weight, ~rows.positive * rows.weight
@@ -135,7 +135,7 @@ def _counts_going_down(rows: Rows) -> tuple[Floats, Floats, Floats]:
     return scores, np.append(0.0, tp), np.append(0.0, fp)
 
 
-def _running_cost(cost: Cost, rows: Rows) -> Floats:
+def _running_cost(cost: Cost, rows: RankedRows) -> Floats:
     """Total cost at each cut: all rows left alone, plus what each alerted row changes."""
     n = rows.positive.size
     for name in ("c_fp", "c_fn", "c_tp", "c_tn"):

@@ -51,7 +51,7 @@ class ListValue(NamedTuple):
 
 
 def _with_local_time(version: int, state: dict[str, Any]) -> dict[str, Any]:
-    """Version 1 had times in UTC only, by which it told the periods, and one row an owner never."""
+    """Version 1 had times in UTC only, and its periods were those of UTC."""
     return {**state, "local_time": state["time"]}
 
 

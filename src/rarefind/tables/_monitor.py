@@ -272,7 +272,7 @@ def _columns(model: TableModel, seen: _Seen, notes: list[str]) -> pd.DataFrame:
     carried = _importance(model)
     table["importance"] = [carried.get(name, 0.0) for name in table["column"]]
     order = table["verdict"].map({"changed": 0, "moved": 1, "stable": 2})
-    table = table.assign(order=order, beyond=table["chance"] - table["drift"])
+    table = table.assign(order=order, beyond=table["noise"] - table["drift"])
     table = table.sort_values(["order", "beyond"], kind="stable").drop(columns=["order", "beyond"])
     return table.reset_index(drop=True)
 
@@ -310,8 +310,8 @@ def _score(model: TableModel, seen: _Seen, notes: list[str]) -> dict[str, Any] |
         references.append(ColumnReference.of_scores("score", score, np.ones(score.size)))
     counted = pd.DataFrame({"score": finite(seen.priority)})
     tables = [DriftReference(0, [one]).counter().update(counted).table() for one in references]
-    found = min((table.iloc[0] for table in tables), key=lambda row: row["drift"] - row["chance"])
-    return {name: found[name] for name in ("drift", "chance", "text", "verdict")}
+    found = min((table.iloc[0] for table in tables), key=lambda row: row["drift"] - row["noise"])
+    return {name: found[name] for name in ("drift", "noise", "text", "verdict")}
 
 
 def _listed(seen: _Seen, judged: _Judged | None) -> Bools:

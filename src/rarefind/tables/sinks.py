@@ -140,7 +140,15 @@ class VerdictSink:
         classes, positive = self._model.classes_.tolist(), self._model.positive_
         negative = next(label for label in classes if label != positive)
         codes, values = pd.factorize(part_of(piece.table, [name])[name])
-        found = [_code(value, positive, negative, name) for value in values]
+        found = [_code(value, positive, negative) for value in values]
+        if None in found:
+            wrong = found.index(None)
+            row = piece.start + int((codes == wrong).argmax()) + 1
+            raise ValueError(
+                f"Column {name!r} has the verdict {values[wrong]!r} in row {row:,}, where the "
+                f"target's values are {positive!r} and {negative!r}: write one of them, or nothing "
+                "where it is not known."
+            )
         return np.array([*found, -1], dtype=np.int8)[codes]  # -1 is the last, of a missing value
 
     def add(self, taken: NDArray[np.int8]) -> None:
@@ -152,12 +160,10 @@ class VerdictSink:
         return np.concatenate([np.empty(0, dtype=np.int8), *self._parts])
 
 
-def _code(value: Any, positive: Label, negative: Label, name: str) -> int:
+def _code(value: Any, positive: Label, negative: Label) -> int | None:
+    """1 for the positive label, 0 for the negative one, None for any other value."""
     value = value.item() if isinstance(value, np.generic) else value
     for code, label in ((1, positive), (0, negative)):
         if same_label(label, value):
             return code
-    raise ValueError(
-        f"Column {name!r} has the verdict {value!r}, where the target's values are {positive!r} "
-        f"and {negative!r}: write one of them, or nothing where it is not known."
-    )
+    return None
