@@ -102,8 +102,8 @@ class TwoClassesOnly(RareClassifier):
     def _priority(self, X):
         return X[:, 0]
 
-    def _probability(self, X):
-        return X[:, 0] / (1 + np.abs(X[:, 0]))
+    def _probability(self, scores):
+        return scores / (1 + np.abs(scores))
 
     def _explain(self, X):
         return []
