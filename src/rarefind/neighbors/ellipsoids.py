@@ -25,7 +25,7 @@ from rarefind._core.saved import saved
 from rarefind._core.types import Floats, Ints
 from rarefind.neighbors._ratio import ratio
 
-# Sweeps over the multipliers that can still move, between two passes at all of them.
+# Sweeps over the multipliers that can still move, between two passes over all of them.
 _SWEEPS = 5
 
 
