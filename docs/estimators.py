@@ -1,9 +1,20 @@
-"""Print the table of estimators, in Markdown: ``python docs/estimators.py``."""
+"""Write docs/estimators.md, the estimators of the registry: ``python docs/estimators.py``."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from rarefind.auto import EstimatorInfo, estimators
 
+PAGE = Path(__file__).with_name("estimators.md")
+HEAD = """# All estimators
+
+*Written by `python docs/estimators.py` from the registry, {func}`rarefind.auto.estimators`. For advice, see
+[Choose an estimator](howto/choosing.rst).*
+
+Offered by `--model` of `rarefind fit` and `rarefind compare`:
+
+"""
 # What a reader chooses by; how fits keep a time limit is for AutoClassifier.
 SHOWN = (
     "missing values",
@@ -16,6 +27,12 @@ SHOWN = (
 )
 
 
+def page() -> str:
+    """The whole page."""
+    offered, others = table(on_command_line=True), table(on_command_line=False)
+    return f"{HEAD}{offered}\n\nFrom Python only:\n\n{others}\n"
+
+
 def table(*, on_command_line: bool | None = None) -> str:
     """The estimators, or those that the command line offers, or the others: one a row."""
     heads = ["name", "estimator", "what it is", *SHOWN]
@@ -25,7 +42,7 @@ def table(*, on_command_line: bool | None = None) -> str:
 
 
 def _row(info: EstimatorInfo) -> list[str]:
-    path = f"`rarefind.{info.family}.{info.class_name}`"
+    path = f"{{class}}`~rarefind.{info.family}.{info.class_name}`"
     return [
         f"`{info.name}`",
         path,
@@ -35,4 +52,4 @@ def _row(info: EstimatorInfo) -> list[str]:
 
 
 if __name__ == "__main__":
-    print(table())
+    PAGE.write_text(page(), encoding="utf-8")

@@ -12,6 +12,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 sys.path.insert(0, str(DOCS))
 
 import commands  # noqa: E402
+import estimators  # noqa: E402
 import record  # noqa: E402
 
 
@@ -60,6 +61,11 @@ def test_the_answers_of_the_tutorial_are_written_down():
 def test_the_page_of_commands_is_that_of_the_commands():
     written = commands.PAGE.read_text(encoding="utf-8")
     assert written == commands.page(), "write it anew: python docs/commands.py"
+
+
+def test_the_page_of_estimators_is_that_of_the_registry():
+    written = estimators.PAGE.read_text(encoding="utf-8")
+    assert written == estimators.page(), "write it anew: python docs/estimators.py"
 
 
 @pytest.mark.parametrize("command", ["false", "rarefind rank gone.rarefind gone.csv -k 1"])
