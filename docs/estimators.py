@@ -9,8 +9,8 @@ from rarefind.auto import EstimatorInfo, estimators
 PAGE = Path(__file__).with_name("estimators.md")
 HEAD = """# All estimators
 
-*Written by `python docs/estimators.py` from the registry, {func}`rarefind.auto.estimators`. For advice, see
-[Choose an estimator](howto/choosing.rst).*
+*Written by `python docs/estimators.py` from the registry, {func}`rarefind.auto.estimators`. For
+advice, see [Choose an estimator](howto/choosing.rst).*
 
 Offered by `--model` of `rarefind fit` and `rarefind compare`:
 
