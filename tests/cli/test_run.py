@@ -46,7 +46,7 @@ def test_commands_start_without_the_heavy_libraries(installed):
     )
     assert result.stdout == "[]\n"
     assert "rank" in installed("--help").stdout
-    assert installed("--version").stdout == "rarefind 0.1.0\n"
+    assert installed("--version").stdout == "rarefind 0.2.0.dev0\n"
 
 
 def test_options_come_from_a_file(rarefind, files, tmp_path):
