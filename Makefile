@@ -12,15 +12,15 @@ PY := $(BIN)/python
 
 .PHONY: demo test coverage check study bench bench-all docs test-lowest clean
 
-demo: $(VENV)/.run
+demo: $(VENV)/.demo
 	$(PY) -m rarefind demo
 
 test: $(VENV)/.dev
-	$(PY) -m pytest -n auto
+	$(PY) -m pytest -n auto --dist worksteal --durations 30
 
 # The same, counting the lines that tests run; it takes a quarter longer.
 coverage: $(VENV)/.dev
-	$(PY) -m pytest -n auto --cov --cov-report=term
+	$(PY) -m pytest -n auto --dist worksteal --cov --cov-report=term
 
 # Locally files are mended; in CI a file that would change is an error.
 check: $(VENV)/.dev
@@ -71,8 +71,8 @@ clean:
 	$(PYTHON) -c "import shutil; [shutil.rmtree(d, True) for d in ('$(VENV)', '.venv-lowest', 'docs/_build')]"
 
 # The stamps say what is installed; a change of pyproject.toml installs again.
-$(VENV)/.run: pyproject.toml
-	$(call install,.)
+$(VENV)/.demo: pyproject.toml
+	$(call install,.[demo])
 $(VENV)/.dev: pyproject.toml
 	$(call install,.[dev])
 $(VENV)/.bench: pyproject.toml

@@ -1,10 +1,15 @@
-"""Print the requirements with every run-time dependency at its lower bound."""
+"""Print every dependency of rarefind itself at its lower bound."""
 
 import tomllib
 from pathlib import Path
 
+# What rarefind is built, tested and compared with may be newer.
+TOOLS = {"bench", "demo", "dev", "docs"}
+
 project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
-for requirement in project["dependencies"]:
+lowest = set(project["dependencies"])
+for name, requirements in project["optional-dependencies"].items():
+    if name not in TOOLS:
+        lowest.update(each for each in requirements if not each.startswith("rarefind["))
+for requirement in sorted(lowest):
     print(requirement.replace(">=", "=="))
-for requirement in project["optional-dependencies"]["dev"]:
-    print(requirement)

@@ -28,7 +28,7 @@ from _report import write
 import rarefind
 from rarefind import TableModel
 from rarefind.boosting import SGBAPClassifier
-from rarefind.tables._rank_file import rank_file
+from rarefind.tables import rank_file
 from rarefind.trees import MetaAPClassifier
 
 NUMBERS, TEXTS = 270, 30

@@ -51,24 +51,30 @@ def test_whatever_the_rows_no_hole_is_left(rows):
     assert np.isfinite(made).all()
 
 
-def spoken(condition, own):
+def in_own_columns(condition, own):
     prepared = Preparation.learn(X, IS_LEVEL)
     made = [f"x{i}" for i in range(7)]
-    return prepared.spoken([condition], np.array(own), made, NAMES)
+    return prepared.in_own_columns([condition], np.array(own), made, NAMES)
 
 
 def test_reasons_come_back_in_columns_and_units():
-    (number,) = spoken(Condition("x0", "≈", 0.0, "", 0.4), [21.0, 1.0, 5.0])
+    (number,) = in_own_columns(Condition("x0", "≈", 0.0, "", 0.4), [21.0, 1.0, 5.0])
     assert (number.feature, number.op, number.value, number.weight) == ("amount", "≈", 20.0, 0.4)
     assert str(number) == "amount 21 ≈ 20"
-    (level,) = spoken(Condition("x3", "≈", 1.0, "", 0.4), [21.0, 1.0, 5.0])
+    (level,) = in_own_columns(Condition("x3", "≈", 1.0, "", 0.4), [21.0, 1.0, 5.0])
     assert (level.feature, level.op, level.value) == ("country", "=", 1.0)
-    (hole,) = spoken(Condition("x6", "≈", 1.0, "", 0.4), [21.0, 1.0, np.nan])
+    (hole,) = in_own_columns(Condition("x6", "≈", 1.0, "", 0.4), [21.0, 1.0, np.nan])
     assert str(hole) == "age is missing"
 
 
 def test_what_says_nothing_is_left_out():
-    assert spoken(Condition("x2", "≈", 0.0), [21.0, 1.0, 5.0]) == []  # not that third level
-    assert spoken(Condition("x3", "≈", 0.0), [21.0, 1.0, 5.0]) == []  # a level they do not share
-    assert spoken(Condition("x5", "≈", 0.0), [21.0, 1.0, np.nan]) == []  # what fills the hole
-    assert spoken(Condition("x1", "≈", 0.0), [21.0, 1.0, 5.0]) == []  # that there is no hole
+    assert in_own_columns(Condition("x2", "≈", 0.0), [21.0, 1.0, 5.0]) == []  # not that third level
+    assert (
+        in_own_columns(Condition("x3", "≈", 0.0), [21.0, 1.0, 5.0]) == []
+    )  # a level they do not share
+    assert (
+        in_own_columns(Condition("x5", "≈", 0.0), [21.0, 1.0, np.nan]) == []
+    )  # what fills the hole
+    assert (
+        in_own_columns(Condition("x1", "≈", 0.0), [21.0, 1.0, 5.0]) == []
+    )  # that there is no hole

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rarefind.auto._rows import Known, checked_times, in_time
+from rarefind.auto._rows import Known, check_times, in_time
 
 
 def known(n=2000, positives=40, groups=None, times=None, seed=0):
@@ -51,8 +51,8 @@ def test_groups_stay_on_one_side_also_inside_a_fit():
 
 
 @given(st.lists(st.integers(0, 12), min_size=12, max_size=60), st.integers(0, 9))
-def test_what_judges_is_later_than_what_is_learned_from(moments, seed):
-    times = np.array(moments)
+def test_what_judges_is_later_than_what_is_learned_from(whole, seed):
+    times = np.array(whole)
     positive = np.random.default_rng(seed).random(times.size) < 0.4
     pairs = []
     with suppress(ValueError):  # where nothing is before anything else
@@ -77,11 +77,11 @@ def test_inside_a_fit_the_last_part_in_time_is_held_out():
 @pytest.mark.parametrize(
     ("times", "sentence"),
     [
-        ([1, 2], "times holds 2 moments for 3 rows"),
+        ([1, 2], "There are 2 times for 3 rows"),
         ([1, np.nan, 2], "missing in 1 rows"),
         (["a", "b", "c"], "numbers or dates"),
     ],
 )
 def test_times_that_do_not_order_rows_are_refused(times, sentence):
     with pytest.raises(ValueError, match=sentence):
-        checked_times(times, 3)
+        check_times(times, 3)

@@ -50,5 +50,5 @@ def test_of_rows_of_one_name_the_highest_is_told(rarefind, files, tmp_path):
     table = read_table(files.new, like=model.types_).assign(claim="twice")
     table.to_csv(tmp_path / "twice.csv", index=False)
     result = rarefind("explain", files.model, tmp_path / "twice.csv", "--id", "twice")
-    assert f"{len(table)} rows are called twice" in result.stdout
+    assert f"{len(table)} rows have the identifier twice" in result.stdout
     assert f"Row {int(model.priority(table).argmax())}:" in result.stdout

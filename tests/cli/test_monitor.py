@@ -87,7 +87,7 @@ def refused(folder, monkeypatch, capsys):
 
 def test_a_model_that_is_kept(run):
     said = run("model.rarefind", "new.csv", "--budget", "20")
-    assert said.startswith("keep: 600 rows looked at\n")
+    assert said.startswith("keep: 600 rows\n")
     assert "None of 18 columns changed." in said
     assert "Of 20 rows on the list 20 have a verdict" in said
     assert "… 3 columns more" in said

@@ -309,7 +309,7 @@ def test_levels_are_named_in_the_tables_own_words():
 def test_levels_and_scales_of_other_encoders_are_spoken_too():
     """One-hot levels, rare levels, frequencies, filled missing values and scaled numbers."""
     from rarefind.data import TableEncoder
-    from rarefind.tables._rules import table_rules
+    from rarefind.tables.rules import table_rules
 
     rng = np.random.default_rng(0)
     n = 800

@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,7 @@ X = RNG.normal(size=(N, D)) * [1.0, 50.0, 1e-3] + [0.0, 1000.0, 5.0]
 Y = (X[:, 0] + RNG.normal(size=N) * 0.3 > 1.2).astype(int)
 X[RNG.random(X.shape) < 0.05] = np.nan
 CLASSES = [0, 1]
+FILES = Path(__file__).parents[1] / "files"
 
 
 def small(**params):
@@ -109,6 +111,21 @@ def test_a_stream_that_is_saved_goes_on_as_if_it_had_not_been(stream, tmp_path):
         one.partial_fit(X[250:], Y[250:])
     assert loaded.n_waiting_ == 0
     assert_same(model, loaded)
+
+
+def test_a_stream_of_version_0_1_0_goes_on(tmp_path):
+    model = rarefind.load(FILES / "0.1.0" / "ONLBClassifier-waiting.rarefind")
+    ids = model._waiting.get_state()["ids"]
+    rows = RNG.normal(size=(len(ids), model.n_features_in_))
+    labels = model.classes_[np.arange(len(ids)) % 2]
+    before = model.progress_.n_rows
+    rarefind.save(model, tmp_path / "again.rarefind")
+    loaded = rarefind.load(tmp_path / "again.rarefind")
+    for one in (model, loaded):
+        assert one.learn_delayed(ids, labels).all()
+        one.partial_fit(rows, labels)
+        assert one.progress_.n_rows == before + 2 * len(ids)
+    np.testing.assert_array_equal(model.predict_proba(rows), loaded.predict_proba(rows))
 
 
 def test_a_late_label_is_validated_by_the_score_of_its_arrival():
@@ -213,9 +230,9 @@ def test_a_table_of_one_epoch_is_a_stream():
 
 
 def test_a_table_of_many_epochs_is_validated_on_held_out_rows():
-    noise = np.random.default_rng(1).random(N) < 0.3
-    model = ONLBClassifier(hidden=20, epochs=300, random_state=0).fit(X, noise)
-    assert average_precision(noise, model.priority(X)) > 0.5  # learned by heart
+    rows, noise = X[:100], np.random.default_rng(1).random(100) < 0.3
+    model = ONLBClassifier(hidden=20, epochs=60, random_state=0).fit(rows, noise)
+    assert average_precision(noise, model.priority(rows)) > 0.6  # learned by heart
     assert model.progress_.average_precision < 0.4
     assert model.value_ < 0.55
 

@@ -7,9 +7,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rarefind import TableModel, load, save
+from rarefind.data import DriftReference, TableEncoder
 from rarefind.metrics import budget as checks_bought
 from rarefind.neighbors import GammaKNNClassifier
-from rarefind.tables import BudgetEstimate, PlainXGBoost, estimate_budget, hold_out, whole_budget
+from rarefind.tables import (
+    BudgetEstimate,
+    PlainXGBoost,
+    estimate_budget,
+    hold_out,
+    monitor,
+    whole_budget,
+)
 
 
 def estimate(positive, priority, **given):
@@ -292,3 +300,49 @@ def test_the_estimate_has_the_days_of_the_list(table):
     again = estimate_budget(model_of(time="when", drop=["who"]), text, 2, per="day")
     np.testing.assert_array_equal(again.lists(), found.lists())
     np.testing.assert_array_equal(again.time, found.time)
+
+
+def test_a_row_is_encoded_once_in_each_fold_and_nothing_is_kept_of_folds(table, monkeypatch):
+    encoded, counted = [], []
+    transform, count = TableEncoder.transform_columns, DriftReference.of
+
+    def transform_columns(self, X, *given):
+        encoded.append(len(X))
+        return transform(self, X, *given)
+
+    monkeypatch.setattr(TableEncoder, "transform_columns", transform_columns)
+    monkeypatch.setattr(DriftReference, "of", lambda *given: counted.append(1) or count(*given))
+
+    class NoRival:
+        rounds = 100
+
+        def scores(self, number, train, held):
+            return np.zeros(held.size)
+
+    model = model_of(drop=["when", "who"])
+    assert estimate_budget(model, table, 40, plain=NoRival()) is not None
+    assert sum(encoded) == 5 * len(table)
+    assert not counted
+    model.fit(table)
+    assert sum(encoded) == 6 * len(table), "its own scores are of the rows encoded already"
+    assert len(counted) == 1
+
+
+def test_one_encoding_gives_priority_and_probability(table, monkeypatch):
+    model = model_of(drop=["when", "who"]).fit(table)
+    expected = monitor(model, [table[:200], table[200:]], budget=40)
+    encoded, scored = [], []
+    transform, score = TableEncoder.transform_columns, GammaKNNClassifier._priority
+
+    def transform_columns(self, X, *given):
+        encoded.append(len(X))
+        return transform(self, X, *given)
+
+    def priority(self, X):
+        scored.append(len(X))
+        return score(self, X)
+
+    monkeypatch.setattr(TableEncoder, "transform_columns", transform_columns)
+    monkeypatch.setattr(GammaKNNClassifier, "_priority", priority)
+    assert monitor(model, [table[:200], table[200:]], budget=40).as_dict() == expected.as_dict()
+    assert encoded == scored == [200, 200]

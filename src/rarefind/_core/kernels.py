@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
+import numpy as np
 from numba import njit
+from numba.core import event
 
-__all__ = ["awaits_compiling", "kernel", "reordering_kernel"]
+from rarefind._core.progress import Compiled, tell_compiled
+from rarefind._core.types import Array
+
+__all__ = ["awaits_compiling", "compiled", "kernel", "read_only", "reordering_kernel"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -62,3 +68,53 @@ def _is_on_disk(kernel: Any) -> bool:
     return folder is not None and any(
         path.name.startswith(name) for path in Path(folder).glob("*.nbi")
     )
+
+
+def read_only(array: Array) -> Array:
+    """An array as kernels read it: in one piece, row by row, and read-only.
+
+    A kernel is compiled again for each layout, and for arrays that cannot be written to, such as
+    those of pandas. What only reads an argument is given it in this form, from which nothing is
+    copied that is in one piece already.
+    """
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view
+
+
+class _Watch(event.Listener):
+    """Counts what Numba compiles; what it finds on disk it does not compile."""
+
+    def __init__(self) -> None:
+        self.functions, self.seconds = 0, 0.0
+        self._depth, self._start = 0, 0.0
+
+    def on_start(self, event: Any) -> None:
+        """Begin with a function, maybe inside another one."""
+        if not self._depth:
+            self._start = time.monotonic()
+        self._depth += 1
+        tell_compiled(self.so_far())
+
+    def on_end(self, event: Any) -> None:
+        """End with a function."""
+        self._depth -= 1
+        self.functions += 1
+        if not self._depth:
+            self.seconds += time.monotonic() - self._start
+        tell_compiled(self.so_far())
+
+    def so_far(self) -> Compiled:
+        """What was compiled, and the time for it."""
+        under_way = time.monotonic() - self._start if self._depth else 0.0
+        return Compiled(self.functions, self.seconds + under_way)
+
+
+# Numba compiles under one lock, so that its events never overlap.
+_WATCH = _Watch()
+event.register("numba:compile", _WATCH)  # type: ignore[no-untyped-call]
+
+
+def compiled() -> Compiled:
+    """What this process has compiled so far."""
+    return _WATCH.so_far()

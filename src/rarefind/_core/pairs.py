@@ -5,17 +5,21 @@ from __future__ import annotations
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from rarefind._core.kernels import kernel
+from rarefind._core.kernels import kernel, read_only
 from rarefind._core.types import Floats, Ints
 
 
-@kernel
 def embed(rows: Floats, components: Floats) -> Floats:
     """Rows in the space of a linear map, ``rows @ components.T``.
 
     Each sum has one order, so that a row's place does not depend on the rows beside it, as it does
     in the last digits of a matrix product.
     """
+    return _embed(read_only(rows), read_only(components))
+
+
+@kernel
+def _embed(rows: Floats, components: Floats) -> Floats:
     n, d = rows.shape
     placed = np.zeros((n, components.shape[0]))
     for i in range(n):
@@ -27,9 +31,13 @@ def embed(rows: Floats, components: Floats) -> Floats:
     return placed
 
 
-@kernel
 def squared_distances(rows: Floats, points: Floats, at: Ints) -> Floats:
     """Squared distance of each row to the points numbered in its row of ``at``."""
+    return _squared_distances(read_only(rows), read_only(points), read_only(at))
+
+
+@kernel
+def _squared_distances(rows: Floats, points: Floats, at: Ints) -> Floats:
     n, k = at.shape
     found = np.empty((n, k))
     for i in range(n):
@@ -42,9 +50,13 @@ def squared_distances(rows: Floats, points: Floats, at: Ints) -> Floats:
     return found
 
 
-@kernel
 def nearest_squared(rows: Floats, points: Floats, k: int) -> tuple[Floats, Ints]:
     """The k smallest squared distances of each row and their points, nearest first."""
+    return _nearest_squared(read_only(rows), read_only(points), k)
+
+
+@kernel
+def _nearest_squared(rows: Floats, points: Floats, k: int) -> tuple[Floats, Ints]:
     n = rows.shape[0]
     found = np.full((n, k), np.inf)
     at = np.full((n, k), -1, dtype=np.intp)

@@ -1,90 +1,52 @@
-"""What is chosen among: rarefind's estimators by name, in settings that need no tuning."""
+"""What AutoClassifier chooses among: estimators in settings that need no tuning."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from rarefind.auto._registry import find_estimator
 from rarefind.base import RareClassifier
-from rarefind.boosting import NLBClassifier, ProjectionBoostingClassifier, SGBAPClassifier
-from rarefind.conditions import ConditionClassifier
-from rarefind.neighbors import (
-    GammaKNNClassifier,
-    LocalGammaKNNClassifier,
-    ME2Classifier,
-    MLFPClassifier,
-)
-from rarefind.trees import MetaAPClassifier, MetaAPForestClassifier
 
+# Two boosters make all their rounds: where positives are few, rows held out inside a fit say little
+# about when to stop, and columns drawn anew for each node keep the trees apart.
+_ALL_ROUNDS = {"early_stopping_rounds": None, "threshold": None, "colsample_bynode": 0.5}
 
-def named_estimators(
-    budget: int | float | str, random_state: Any = None, n_jobs: int | None = None
-) -> dict[str, RareClassifier]:
-    """The estimators of the command line, by the names it has for them.
-
-    The tree of ``metaap`` is pruned for the budget; all others rank for average precision, which
-    tells more of few positives than a count among the first.
-    """
-    seed = {"random_state": random_state, "n_jobs": n_jobs}
-    return {
-        "sgbap": SGBAPClassifier(**seed),
-        "xgboost": plain_xgboost(**seed),
-        "gamma-knn": GammaKNNClassifier(**seed),
-        "mlfp": MLFPClassifier(**seed),
-        "me2": ME2Classifier(**seed),
-        "metaap": MetaAPClassifier(target="precision_at_k", k=budget, **seed),
-        "metaap-forest": MetaAPForestClassifier(**seed),
-        "nlb": NLBClassifier(**seed),
-        "projection": ProjectionBoostingClassifier(**seed),
-        "conditions": ConditionClassifier(**seed),
-    }
-
-
-def plain_xgboost(**given: Any) -> SGBAPClassifier:
-    """XGBoost with the logistic loss on bins of its own, which stops by held-out rows."""
-    settings: dict[str, Any] = {
-        "mix": 1.0,
-        "bins": "quantile",
-        "max_depth": 6,
-        "subsample": 0.8,
-        "colsample_bytree": 0.8,
-    }
-    return SGBAPClassifier(**settings | given)
-
-
-def candidate_estimators(random_state: Any, n_jobs: int | None) -> dict[str, RareClassifier]:
-    """What AutoClassifier chooses among: cheap and strong ones of all kinds first.
-
-    Two boosters make all their rounds: where positives are few, rows held out inside a fit say
-    little on when to stop, and columns drawn anew for each node keep the trees apart.
-    """
-    seed = {"random_state": random_state, "n_jobs": n_jobs}
-    all_rounds: dict[str, Any] = {
-        "early_stopping_rounds": None,
-        "threshold": None,
-        "colsample_bynode": 0.5,
-    }
-    return {
-        "sgbap": SGBAPClassifier(**seed),
-        "metaap-forest": MetaAPForestClassifier(**seed),
-        "gamma-knn": GammaKNNClassifier(**seed),
-        "sgbap-deep": SGBAPClassifier(
-            max_depth=6, learning_rate=0.05, subsample=0.8, **all_rounds, **seed
-        ),
-        "sgbap-shallow": SGBAPClassifier(max_depth=2, **all_rounds, **seed),
-        "forest-entropy": MetaAPForestClassifier(criterion="entropy", **seed),
-        "xgboost": plain_xgboost(**seed),
-        "mlfp": MLFPClassifier(**seed),
-        "xgboost-aware": plain_xgboost(bins="positive-aware", **seed),
-        "sgbap-log": SGBAPClassifier(surrogate="log", **seed),
-        "sgbap-sigmoid": SGBAPClassifier(surrogate="sigmoid", **seed),
-        "metaap": MetaAPClassifier(**seed),
-        "conditions": ConditionClassifier(**seed),
-        "gamma-knn-local": LocalGammaKNNClassifier(**seed),
-        "nlb": NLBClassifier(**seed),
-        "me2": ME2Classifier(**seed),
-        "projection": ProjectionBoostingClassifier(**seed),
-    }
-
+# By name the estimator in the registry and its settings; cheap and strong ones of all families
+# first.
+_CANDIDATES: dict[str, tuple[str, dict[str, Any]]] = {
+    "sgbap": ("sgbap", {}),
+    "metaap-forest": ("metaap-forest", {}),
+    "gamma-knn": ("gamma-knn", {}),
+    "sgbap-deep": (
+        "sgbap",
+        {"max_depth": 6, "learning_rate": 0.05, "subsample": 0.8, **_ALL_ROUNDS},
+    ),
+    "sgbap-shallow": ("sgbap", {"max_depth": 2, **_ALL_ROUNDS}),
+    "forest-entropy": ("metaap-forest", {"criterion": "entropy"}),
+    "xgboost": ("xgboost", {}),
+    "mlfp": ("mlfp", {}),
+    "xgboost-aware": ("xgboost", {"bins": "positive-aware"}),
+    "sgbap-log": ("sgbap", {"surrogate": "log"}),
+    "sgbap-sigmoid": ("sgbap", {"surrogate": "sigmoid"}),
+    "metaap": ("metaap", {}),
+    "conditions": ("conditions", {}),
+    "gamma-knn-local": ("gamma-knn-local", {}),
+    "nlb": ("nlb", {}),
+    "me2": ("me2", {}),
+    "projection": ("projection", {}),
+}
 
 #: The names that AutoClassifier knows, in the order in which they are tried.
-CANDIDATE_NAMES = tuple(candidate_estimators(None, None))
+CANDIDATE_NAMES = tuple(_CANDIDATES)
+
+
+def candidate_estimators(
+    names: list[str], random_state: Any, n_jobs: int | None
+) -> dict[str, RareClassifier]:
+    """Candidates by name."""
+    found = {}
+    for name in names:
+        base, settings = _CANDIDATES[name]
+        seed = {"random_state": random_state, "n_jobs": n_jobs}
+        found[name] = find_estimator(base).make(**settings, **seed)
+    return found

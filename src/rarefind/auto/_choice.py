@@ -1,4 +1,4 @@
-"""What is made of a search: the best candidate or the mean of a few, its threshold, its chances."""
+"""What comes out of a search: one candidate or the mean of a few, threshold and calibration."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rarefind._core.types import Floats
+from rarefind.auto._contender import Contender
+from rarefind.auto._families import of_different_families
 from rarefind.auto._judge import Held, beats_chance, is_clearly_better, judge
-from rarefind.auto._kinds import of_different_kinds
 from rarefind.auto._member import Member, RankScale
-from rarefind.auto._search import Contender, Search
+from rarefind.auto._search import Search
 from rarefind.metrics import CountMetric
 from rarefind.selection.calibration import (
     LOG_ODDS,
@@ -25,7 +26,7 @@ _MOST_MEMBERS = 5
 _FARTHEST = 35.0  # log-odds of a rank that rounds to 0 or 1
 
 
-class Choice(NamedTuple):
+class ChosenCandidates(NamedTuple):
     """Which candidates are taken, and how they stand."""
 
     standing: list[Contender]
@@ -56,16 +57,16 @@ class Choice(NamedTuple):
             )
         }
         for c in self.standing:
-            verdicts = [judged.verdict for judged in c.by_fold.values()]
-            precision = [v.precision for v in verdicts]
-            average = [v.average_precision for v in verdicts]
+            found_quality = [judged.quality for judged in c.by_fold.values()]
+            precision = [v.precision for v in found_quality]
+            average = [v.average_precision for v in found_quality]
             found["candidate"].append(c.name)
             found["precision_at_k"].append(float(np.mean(precision)))
             found["precision_at_k_sd"].append(_spread(precision))
             found["average_precision"].append(float(np.mean(average)))
             found["average_precision_sd"].append(_spread(average))
             found["rows"].append(c.size)
-            found["folds"].append(len(verdicts))
+            found["folds"].append(len(found_quality))
             found["seconds"].append(round(c.seconds, 3))
             found["chosen"].append(c in self.members)
         return found
@@ -75,11 +76,11 @@ def _spread(values: list[float]) -> float:
     return float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
 
 
-def choose(search: Search) -> Choice:
+def choose(search: Search) -> ChosenCandidates:
     """The best candidate, or several together.
 
-    With few positives held out, luck decides which candidate is the best: then those that are
-    nearly as good are taken together, of different kinds. With more of them, the first few are
+    With few positives held out, which candidate is the best is within noise: then those that are
+    nearly as good are taken together, of different families. With more of them, the first few are
     taken where they are clearly better than the best one.
     """
     standing = search.standing()
@@ -92,23 +93,23 @@ def choose(search: Search) -> Choice:
         held = _together(search, members, folds)
     else:
         members, held = _clearly_better(search, peers[:_MOST_MEMBERS], folds)
-    return Choice(standing, members, held, beats_chance(held, len(standing), search.seed))
+    return ChosenCandidates(standing, members, held, beats_chance(held, len(standing), search.seed))
 
 
 def _nearly_as_good(peers: list[Contender], folds: list[int], positives: int) -> list[Contender]:
-    """Candidates of different kinds that are worth as much as the best one, but for luck.
+    """Candidates of different families that are worth as much as the best one, within noise.
 
-    A share of n positives has a standard error of up to 0.5/√n; twice that may be luck.
+    A share of n positives has a standard error of up to 0.5/√n; twice that may be noise.
     """
-    worth = [float(np.mean([c.by_fold[fold].verdict.worth for fold in folds])) for c in peers]
+    worth = [float(np.mean([c.by_fold[fold].quality.worth for fold in folds])) for c in peers]
     least = worth[0] - 1 / np.sqrt(positives)
-    return of_different_kinds(c for c, w in zip(peers, worth, strict=True) if w >= least)
+    return of_different_families(c for c, w in zip(peers, worth, strict=True) if w >= least)
 
 
 def _in_time(search: Search, members: list[Contender]) -> list[Contender]:
     """The first of them, as many as there is time to fit to all rows; at least one."""
     needed = np.cumsum([c.needs(search.known.positive.size) or 0.0 for c in members])
-    return members[: max(1, int((needed <= search.clock.left()).sum()))]
+    return members[: max(1, int((needed <= search.time_limit.left()).sum()))]
 
 
 def _clearly_better(
@@ -153,7 +154,9 @@ class Settled(NamedTuple):
     reference: Reference | None
 
 
-def settle(search: Search, choice: Choice, metric: CountMetric, threshold: Any) -> Settled:
+def fit_chosen(
+    search: Search, choice: ChosenCandidates, metric: CountMetric, threshold: Any
+) -> Settled:
     """Fit what was chosen to all rows as far as time allows; set threshold and probabilities."""
     alone = len(choice.members) == 1
     members: list[Member] = []

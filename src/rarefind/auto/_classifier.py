@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Integral, Real
@@ -23,13 +23,15 @@ from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import report_progress, with_callbacks
 from rarefind._core.types import ArrayLike, Floats, Label, Table
 from rarefind.auto._candidates import CANDIDATE_NAMES, candidate_estimators
-from rarefind.auto._choice import Choice, Settled, choose, score_kind, settle
-from rarefind.auto._clock import Clock
-from rarefind.auto._member import Columns, Member, merged
-from rarefind.auto._rows import Known, checked_times
-from rarefind.auto._search import Contender, Search, rungs
+from rarefind.auto._choice import ChosenCandidates, Settled, choose, fit_chosen, score_kind
+from rarefind.auto._contender import Contender
+from rarefind.auto._member import InputColumns, Member, merge_reasons
+from rarefind.auto._rows import Known, check_times
+from rarefind.auto._rungs import rungs
+from rarefind.auto._search import Search
+from rarefind.auto._time_limit import TimeLimit
 from rarefind.base import RareClassifier
-from rarefind.metrics import budget as checks_bought
+from rarefind.metrics import budget as number_of_checks
 from rarefind.rules import Reason
 
 # With fewer rows of a class none are left to hold out of what is held out already.
@@ -43,10 +45,10 @@ class AutoClassifier(RareClassifier):
     Candidates are fitted to few rows first, the better half of them to more, and so on
     (successive halving). Each is judged by rows that it has not seen, as they are: out of fold, or
     with ``times`` by rows that came later. What counts is precision among the ``budget`` rows to
-    check, and average precision. Where few positives are held out, nobody can tell which candidate
-    is the best: the mean of the ranks of those that are nearly as good, of different kinds, is
-    taken then. Where there are many, it is taken only if it is clearly better than the best one.
-    What was chosen is fitted to all rows in the end.
+    check, and average precision. Where few positives are held out, which candidate is the
+    best is within noise: then the mean of the ranks of those that are nearly as good, of different
+    families, is taken. Where there are many, it is taken only if it is clearly better than the best
+    one. What was chosen is fitted to all rows in the end.
 
     Parameters
     ----------
@@ -57,13 +59,13 @@ class AutoClassifier(RareClassifier):
         short, fewer candidates are tried on fewer rows. None sets no limit.
     trials : int or None, default=None
         So many evaluations of candidates instead of a time limit. The same seed then gives the same
-        model on any machine and any number of cores, which a time limit cannot promise.
+        model on any machine and any number of cores, which a time limit cannot guarantee.
     candidates : list of str, mapping or None, default=None
-        Some of :meth:`candidate_names`, or estimators of rarefind by names of one's own. Cheap and
+        Some of :meth:`candidate_names`, or estimators of rarefind by names of your own. Cheap and
         strong ones first: they are tried in this order.
     categorical_features : array-like or None, default=None
-        Columns that hold levels, by number, name or one truth value a column. Trees split on sets
-        of them; for distances each becomes a column.
+        Columns of categories, by number, name or one truth value a column. Trees split on sets of
+        levels; for distances each level becomes a column.
     cv : int, splitter or iterable, default=5
         The folds that candidates are judged by, without ``times``. No more of them are used than it
         takes to hold out 300 positives.
@@ -95,13 +97,13 @@ class AutoClassifier(RareClassifier):
     fitted_on_ : dict
         How many rows each member was fitted to.
     beats_chance_ : bool
-        Whether the best candidate ranks held-out rows better than chance, beyond luck.
+        Whether the best candidate ranks held-out rows better than chance, beyond noise.
     interrupted_ : bool
         Whether Ctrl-C ended the search.
     threshold_ : float
         The priority from which ``predict`` says positive.
     classes_, pos_label_, n_features_in_, feature_names_in_
-        As everywhere.
+        See :class:`~rarefind.base.RareClassifier`.
 
     Notes
     -----
@@ -174,7 +176,7 @@ class AutoClassifier(RareClassifier):
 
     @staticmethod
     def candidate_names() -> list[str]:
-        """The names that ``candidates`` may hold, in the order in which they are tried."""
+        """The names that ``candidates`` knows, in the order in which they are tried."""
         return list(CANDIDATE_NAMES)
 
     @with_callbacks
@@ -206,7 +208,7 @@ class AutoClassifier(RareClassifier):
         -------
         self
         """
-        clock = Clock(math.inf if self.trials is not None else seconds_of(self.time_limit))
+        limit = TimeLimit(math.inf if self.trials is not None else seconds_of(self.time_limit))
         metric = self._count_metric()
         X, codes = self._start_fit(X, y, self.pos_label)
         check_consistent_length(X, groups)
@@ -214,17 +216,17 @@ class AutoClassifier(RareClassifier):
         self._check_enough(int(positive.sum()), int((~positive).sum()))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         grouped = None if groups is None else np.asarray(groups)
-        known = Known(X, positive, grouped, checked_times(times, codes.size))
+        known = Known(X, positive, grouped, check_times(times, codes.size))
         names = self._feature_names()
         is_level = level_columns(self.categorical_features, names)
-        columns = Columns(names, hasattr(self, "feature_names_in_"), is_level)
-        share = checks_bought(self.budget, codes.size) / codes.size
+        columns = InputColumns(names, hasattr(self, "feature_names_in_"), is_level)
+        share = number_of_checks(self.budget, codes.size) / codes.size
         folds = known.folds(5 if self.cv is None else self.cv, seed)
         contenders, steps = self._contenders(seed), rungs(known, folds)
         total = len(contenders) * len(steps) if self.trials is None else int(self.trials)
         with report_progress(self, "models", total, X, codes, self.verbose) as step:
             search = Search(
-                known, folds, columns, contenders, share, seed, self.n_jobs, clock, step
+                known, folds, columns, contenders, share, seed, self.n_jobs, limit, step
             )
             with _without_noise():
                 if self.trials is None:
@@ -234,7 +236,7 @@ class AutoClassifier(RareClassifier):
             if not search.judged():
                 raise next(c.failure for c in contenders if c.failure is not None)
             choice = choose(search)
-            self._keep(search, choice, settle(search, choice, metric, self.threshold))
+            self._keep(search, choice, fit_chosen(search, choice, metric, self.threshold))
         return self
 
     def _check_enough(self, positives: int, negatives: int) -> None:
@@ -245,9 +247,6 @@ class AutoClassifier(RareClassifier):
             )
 
     def _contenders(self, seed: int) -> list[Contender]:
-        given = candidate_estimators(seed, self.n_jobs)
-        for estimator in given.values():
-            estimator.set_params(metric=self.metric)
         if isinstance(self.candidates, Mapping):
             given = {str(name): clone(e) for name, e in self.candidates.items()}
             for name, estimator in given.items():
@@ -255,13 +254,15 @@ class AutoClassifier(RareClassifier):
                 known = estimator.get_params(deep=False)
                 if known.get("random_state", 0) is None:
                     estimator.set_params(random_state=seed)
-        elif self.candidates is not None:
-            given = {name: given[name] for name in _known_names(self.candidates)}
+        else:
+            given = candidate_estimators(_known_names(self.candidates), seed, self.n_jobs)
+            for estimator in given.values():
+                estimator.set_params(metric=self.metric)
         if not given:
-            raise ValueError("candidates holds no candidate: give at least one, or None for all.")
-        return [Contender(name, e, e.stops_quickly, e.fits_in_time) for name, e in given.items()]
+            raise ValueError("candidates is empty: give at least one, or None for all.")
+        return [Contender(name, estimator) for name, estimator in given.items()]
 
-    def _keep(self, search: Search, choice: Choice, settled: Settled) -> None:
+    def _keep(self, search: Search, choice: ChosenCandidates, settled: Settled) -> None:
         """Keep the members, and what the search found out."""
         self._members: list[Member] = settled.members
         for member in self._members:
@@ -276,16 +277,16 @@ class AutoClassifier(RareClassifier):
         n = search.known.positive.size
         self.fitted_on_ = {m.name: n if m.rows is None else int(m.rows.size) for m in self._members}
         self._board: dict[str, list[Any]] = choice.board()
-        self._say(search)
+        self._warn(search)
 
-    def _say(self, search: Search) -> None:
-        """Say in plain words what the model does not promise."""
+    def _warn(self, search: Search) -> None:
+        """Warn where the model saw few rows, or ranks no better than chance."""
         n = search.known.positive.size
         few = {name: rows for name, rows in self.fitted_on_.items() if rows < n}
         if few:
-            told = ", ".join(f"{name} to {rows}" for name, rows in few.items())
+            fitted = ", ".join(f"{name} was fitted to {rows}" for name, rows in few.items())
             warnings.warn(
-                f"The time was not enough to fit all {n} rows: fitted was {told}. "
+                f"The time was not enough to fit all {n} rows: {fitted}. "
                 "A longer time_limit may give a better model.",
                 UserWarning,
                 stacklevel=4,
@@ -293,9 +294,10 @@ class AutoClassifier(RareClassifier):
         if not self.beats_chance_:
             found = float(self.leaderboard_["average_precision"].iloc[0])
             warnings.warn(
-                f"None of the {len(search.judged())} models tried ranks held-out rows better than "
-                f"chance (average precision {found:.3g}; {search.known.positive.mean():.3g} of the "
-                "rows are positive): do not rely on this ranking.",
+                f"None of the {len(search.judged())} models tried ranks held-out rows "
+                f"better than chance (average precision {found:.3g}; "
+                f"{search.known.positive.mean():.3g} of the rows are positive): "
+                "do not rely on this ranking.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -328,12 +330,12 @@ class AutoClassifier(RareClassifier):
 
     def _explain(self, X: Floats) -> list[Reason]:
         names, scores = self._feature_names(), self._priority(X)
-        told = [member.explain(X, names) for member in self._members]
-        if len(told) == 1:
-            return [self._ranked(reason) for reason in told[0]]
+        reasons = [member.explain(X, names) for member in self._members]
+        if len(reasons) == 1:
+            return [self._ranked(reason) for reason in reasons[0]]
         return [
-            self._ranked(merged(list(reasons), float(score), None))
-            for score, *reasons in zip(scores, *told, strict=True)
+            self._ranked(merge_reasons(list(own), float(score), None))
+            for score, *own in zip(scores, *reasons, strict=True)
         ]
 
     def _ranked(self, reason: Reason) -> Reason:
@@ -353,12 +355,14 @@ def _without_noise() -> Iterator[None]:
         yield
 
 
-def _known_names(candidates: Any) -> Sequence[str]:
+def _known_names(candidates: Any) -> list[str]:
+    if candidates is None:
+        return list(CANDIDATE_NAMES)
     names = [candidates] if isinstance(candidates, str) else list(candidates)
     for name in names:
         if name not in CANDIDATE_NAMES:
             raise ValueError(
-                f"candidates holds {name!r}; known are {', '.join(CANDIDATE_NAMES)}, or give "
+                f"There is no candidate {name!r}: known are {', '.join(CANDIDATE_NAMES)}, or give "
                 "estimators of your own as a mapping of names to them."
             )
     return names

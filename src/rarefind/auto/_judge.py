@@ -1,4 +1,4 @@
-"""What a ranking of held-out rows is worth, beside another one and beside chance."""
+"""What a ranking of held-out rows is worth, beside another one and beside a random one."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from rarefind.metrics import average_precision, precision_at_k
 # this share of the resamples.
 _MARGIN, _OFTEN = 0.005, 0.9
 _RESAMPLES, _SHUFFLES = 100, 499
-_CHANCE = 0.02
-# Negatives of a fold beyond these change the odds of chance no more.
+_SIGNIFICANCE = 0.02
+# Negatives of a fold beyond these hardly change the comparison with shuffled scores.
 _ENOUGH_NEGATIVES = 4000
 
 
-class Verdict(NamedTuple):
+class Quality(NamedTuple):
     """What the ranking of a fold is worth."""
 
     precision: float
@@ -35,20 +35,20 @@ class Held(NamedTuple):
     weight: Floats
 
 
-def judge(held: Held, share: float) -> Verdict:
+def judge(held: Held, share: float) -> Quality:
     """See what a ranking is worth to whom checks this share of the rows."""
     positive, score, weight = held
     checks = max(1, round(share * weight.sum()))
     precision = precision_at_k(positive, score, checks, sample_weight=weight)
     average = average_precision(positive, score, sample_weight=weight)
     best = min(1.0, float(weight[positive].sum()) / checks)
-    return Verdict(precision, average, (average + precision / best) / 2)
+    return Quality(precision, average, (average + precision / best) / 2)
 
 
 def is_clearly_better(new: list[Held], old: list[Held], gained: float, seed: int) -> bool:
-    """Whether one ranking of the same rows is worth more than another beyond luck.
+    """Whether one ranking of the same rows is worth more than another, beyond noise.
 
-    ``gained`` is by how much it is; resamples of the rows tell luck.
+    ``gained`` is by how much; resamples of the rows measure the noise.
     """
     if gained < _MARGIN:
         return False
@@ -68,16 +68,16 @@ def is_clearly_better(new: list[Held], old: list[Held], gained: float, seed: int
 def beats_chance(parts: list[Held], tried: int, seed: int) -> bool:
     """Whether the best of so many models ranks held-out rows better than shuffled scores do."""
     rng = np.random.default_rng(seed)
-    parts = [_thinned(part, rng) for part in parts]
+    parts = [_thin(part, rng) for part in parts]
     own = sum(average_precision(p, s, sample_weight=w) for p, s, w in parts)
     as_good = 1
     for _ in range(_SHUFFLES):
         shuffled = (_in_order(p, w, rng.permutation(p.size)) for p, _, w in parts)
         as_good += sum(shuffled) >= own
-    return bool(as_good / (_SHUFFLES + 1) * tried < _CHANCE or as_good == 1)
+    return bool(as_good / (_SHUFFLES + 1) * tried < _SIGNIFICANCE or as_good == 1)
 
 
-def _thinned(held: Held, rng: np.random.Generator) -> Held:
+def _thin(held: Held, rng: np.random.Generator) -> Held:
     """All positives, and as many of the others as are enough."""
     others = np.flatnonzero(~held.positive)
     if others.size <= _ENOUGH_NEGATIVES:

@@ -76,7 +76,7 @@ class Member(NamedTuple):
         estimator: Any,
         known: Known,
         rows: Ints,
-        columns: Columns,
+        columns: InputColumns,
         seed: int,
         threads: int | None,
     ) -> Self:
@@ -110,7 +110,7 @@ class Member(NamedTuple):
 
     def priority(self, X: Floats) -> Floats:
         """The model's own score."""
-        return np.asarray(self.estimator._priority(self._made(X)))
+        return np.asarray(self.estimator._priority(self._prepare(X)))
 
     def rank(self, X: Floats) -> Floats:
         """The score as a share of held-out rows below it."""
@@ -123,11 +123,14 @@ class Member(NamedTuple):
 
     def explain(self, X: Floats, names: list[str]) -> list[Reason]:
         """The model's reasons, in the columns of the rows as they are."""
-        reasons = self.estimator._explain(self._made(X))
+        reasons = self.estimator._explain(self._prepare(X))
         if self.preparation is not None:
             made = self.estimator._feature_names()
             reasons = [
-                replace(reason, because=self.preparation.spoken(reason.because, row, made, names))
+                replace(
+                    reason,
+                    because=self.preparation.in_own_columns(reason.because, row, made, names),
+                )
                 for reason, row in zip(reasons, X, strict=True)
             ]
         if self.rows is None:
@@ -143,11 +146,11 @@ class Member(NamedTuple):
             for reason in reasons
         ]
 
-    def _made(self, X: Floats) -> Floats:
+    def _prepare(self, X: Floats) -> Floats:
         return X if self.preparation is None else self.preparation.transform(X)
 
 
-class Columns(NamedTuple):
+class InputColumns(NamedTuple):
     """What the columns are called, and which hold levels."""
 
     names: list[str]
@@ -155,7 +158,7 @@ class Columns(NamedTuple):
     is_level: Bools
 
 
-def merged(reasons: list[Reason], score: float, rank: float | None) -> Reason:
+def merge_reasons(reasons: list[Reason], score: float, rank: float | None) -> Reason:
     """The reason of a mean of members: their conditions by weight, a column once."""
     found: dict[str, Condition] = {}
     for reason in reasons:

@@ -17,16 +17,16 @@ from rarefind.rules.reasons import short
 _MOST_LEVELS = 30
 
 # What a prepared column tells of the column that it comes from.
-_NUMBER, _HOLE, _LEVEL = 0, 1, 2
+_NUMBER, _MISSING, _LEVEL = 0, 1, 2
 
 
 @saved("auto-preparation")
 class Preparation(NamedTuple):
-    """Numbers scaled, holes filled and marked, levels a column each; one entry a new column."""
+    """Numbers scaled, missing values filled and marked, a column a level; one entry a column."""
 
     #: The column it comes from.
     source: Ints
-    #: Whether it holds the number, whether there is a hole, or whether there is a level.
+    #: Whether it is the number, marks a missing value, or marks a level.
     kind: Ints
     #: What is subtracted and what is divided by; of a level, its code and 1.
     shift: Floats
@@ -34,11 +34,11 @@ class Preparation(NamedTuple):
 
     @classmethod
     def learn(cls, X: Floats, is_level: Bools) -> Self:
-        """See which columns hold levels, which have holes, and how far numbers are spread."""
+        """See which columns have missing values, which levels there are, how numbers spread."""
         parts: list[tuple[int, int, float, float]] = []
         for j in range(X.shape[1]):
-            hole = np.isnan(X[:, j])
-            known = X[~hole, j]
+            missing = np.isnan(X[:, j])
+            known = X[~missing, j]
             if is_level[j]:
                 codes, counts = np.unique(known, return_counts=True)
                 frequent = np.sort(codes[np.argsort(-counts, kind="stable")[:_MOST_LEVELS]])
@@ -47,8 +47,8 @@ class Preparation(NamedTuple):
                 shift = float(np.median(known)) if known.size else 0.0
                 spread = float(np.std(known)) if known.size else 0.0
                 parts.append((j, _NUMBER, shift, spread if 0 < spread < np.inf else 1.0))
-            if hole.any() and not hole.all():
-                parts.append((j, _HOLE, 0.0, 1.0))
+            if missing.any() and not missing.all():
+                parts.append((j, _MISSING, 0.0, 1.0))
         source, kind, shift_of, scale_of = zip(*parts, strict=True)
         return cls(
             np.array(source, dtype=np.intp),
@@ -58,41 +58,41 @@ class Preparation(NamedTuple):
         )
 
     def transform(self, X: Floats) -> Floats:
-        """The prepared rows; a hole in a number is filled with the median, which is 0."""
+        """The prepared rows; a missing number is filled with the median, which is 0."""
         made = np.empty((len(X), self.source.size))
         for i, (j, kind) in enumerate(zip(self.source, self.kind, strict=True)):
             if kind == _NUMBER:
                 made[:, i] = np.nan_to_num((X[:, j] - self.shift[i]) / self.scale[i], nan=0.0)
-            elif kind == _HOLE:
+            elif kind == _MISSING:
                 made[:, i] = np.isnan(X[:, j])
             else:
                 made[:, i] = X[:, j] == self.shift[i]
         return made
 
-    def spoken(
+    def in_own_columns(
         self, because: list[Condition], own: Floats, made: Sequence[str], names: Sequence[str]
     ) -> list[Condition]:
         """Conditions on the columns ``made`` in terms of those they come from, called ``names``.
 
-        What says nothing of a row is left out: that it lacks a level which another lacks as well,
-        or that the number which fills its hole is near another.
+        What says nothing about a row is left out: that it lacks a level which another lacks, too,
+        or that the number which fills a missing value is near another.
         """
         place = {name: i for i, name in enumerate(made)}
         found: dict[int, Condition] = {}
         for condition in because:
             i = place[condition.feature]
             j = int(self.source[i])
-            said = self._said(i, condition, float(own[j]), names[j])
+            said = self._condition(i, condition, float(own[j]), names[j])
             if said is None:
                 continue
             weight = condition.weight + (found[j].weight if j in found else 0.0)
             found[j] = replace(found.get(j, said), weight=weight)
         return list(found.values())
 
-    def _said(self, i: int, condition: Condition, own: float, name: str) -> Condition | None:
+    def _condition(self, i: int, condition: Condition, own: float, name: str) -> Condition | None:
         kind, like = self.kind[i], float(condition.value)
         if np.isnan(own):
-            if kind != _HOLE or like != 1:
+            if kind != _MISSING or like != 1:
                 return None
             return Condition(name, "=", "missing", f"{name} is missing", condition.weight)
         if kind == _NUMBER:

@@ -63,7 +63,7 @@ class Known(NamedTuple):
         own = self.positive[rows]
         times = None if self.times is None else self.times[rows]
         if times is not None:
-            with suppress(ValueError):  # of a small sample all positives may be of one moment
+            with suppress(ValueError):  # of a small sample all positives may have one time
                 return in_time(times, own, _FOLDS_INSIDE)[-1:]
         groups = None if self.groups is None else self.groups[rows]
         pairs = folds(
@@ -75,7 +75,7 @@ class Known(NamedTuple):
         return pairs[: min(wanted, _MOST_INSIDE)]
 
     def sample(self, rows: Ints, size: int, seed: Any) -> Ints:
-        """So many of the rows: all positives as far as they fit in, others by chance."""
+        """So many of the rows: all positives as far as they fit in, others at random."""
         if size >= rows.size:
             return rows
         rng = np.random.default_rng(seed)
@@ -105,13 +105,13 @@ class Known(NamedTuple):
 
 
 def in_time(times: Array, positive: Bools, parts: int) -> list[tuple[Ints, Ints]]:
-    """Pairs of all rows before a moment, and the rows from then on up to the next one.
+    """Pairs of all rows before a time, and the rows from then on up to the next one.
 
-    The moments leave as many positives in each of the parts, so that the first part is only learned
-    from; rows of one moment stay together. Fewer parts where positives are few.
+    The times leave as many positives in each of the parts, so that the first part is only learned
+    from; rows of one time stay together. Fewer parts where positives are few.
     """
-    moments = np.unique(times[positive])
-    for wanted in range(min(parts, moments.size), 1, -1):
+    different = np.unique(times[positive]).size
+    for wanted in range(min(parts, different), 1, -1):
         at = np.quantile(np.arange(int(positive.sum())), np.arange(1, wanted) / wanted)
         cuts = np.unique(np.sort(times[positive])[np.ceil(at).astype(int)])
         pairs = []
@@ -123,8 +123,8 @@ def in_time(times: Array, positive: Bools, parts: int) -> list[tuple[Ints, Ints]
         if pairs:
             return pairs
     raise ValueError(
-        "The positives leave nothing to learn from before others in time: give rows of more "
-        "moments, or no times."
+        "There are no positives to learn from before other positives in time: give rows of more "
+        "times, or do not give times."
     )
 
 
@@ -132,16 +132,16 @@ def _two_classes(positive: Bools) -> bool:
     return bool(positive.any() and not positive.all())
 
 
-def checked_times(times: ArrayLike | None, n: int) -> Array | None:
-    """Times that can be compared, one a row."""
+def check_times(times: ArrayLike | None, n: int) -> Array | None:
+    """Times that can be compared, one a row; an error for others."""
     if times is None:
         return None
     found = np.asarray(times)
     if found.shape != (n,):
-        raise ValueError(f"times holds {found.size} moments for {n} rows.")
+        raise ValueError(f"There are {found.size} times for {n} rows.")
     if found.dtype.kind not in "iufM":
         raise ValueError(f"times are numbers or dates (datetime64), not {found.dtype}.")
     missing = int((np.isnat(found) if found.dtype.kind == "M" else np.isnan(found)).sum())
     if missing:
-        raise ValueError(f"times is missing in {missing} rows: leave them out, or fill it.")
+        raise ValueError(f"times is missing in {missing} rows: leave them out, or fill them in.")
     return found

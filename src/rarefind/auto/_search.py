@@ -5,31 +5,23 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.base import clone
 
 from rarefind._core.deadline import OutOfTimeError, best_effort, until
-from rarefind._core.kernels import awaits_compiling
-from rarefind._core.types import Floats, Ints
-from rarefind.auto._clock import Clock, Pace
-from rarefind.auto._judge import Held, Verdict, judge
-from rarefind.auto._kinds import of_different_kinds
-from rarefind.auto._member import Columns, Member, RankScale
+from rarefind._core.types import Ints
+from rarefind.auto._contender import BROAD, Contender, Judged
+from rarefind.auto._families import of_different_families
+from rarefind.auto._judge import Held, judge
+from rarefind.auto._member import InputColumns, Member, RankScale
 from rarefind.auto._rows import Fold, Known
+from rarefind.auto._rungs import ENOUGH_POSITIVES, FEW_ROWS, Rung, first_of, n_kept
+from rarefind.auto._time_limit import TimeLimit
 
-# Rows of the first rung, also for each column, how many times more the next one has, and the rows
-# up to which there is but one.
-_FIRST, _FIRST_A_COLUMN, _TIMES_MORE, _FEW = 1000, 10, 3, 3000
-# Positives to be judged by on the way, and in the end.
-_ENOUGH_ON_THE_WAY, _ENOUGH = 50, 300
-# Folds of a first rung that holds all rows.
-_FOLDS_FIRST = 2
-# What is kept from rung to rung: a half, but not fewer.
-_FEWEST_KEPT = 3
-# Rows of a first try, by which the time is foretold of what cannot be stopped on its way.
+# Rows of a first try, which predicts the time of a fit that cannot be stopped on its way.
 _TRY = 200
 # A rung before the last takes no more than this share of the time, and a candidate no more than
 # this share of what is left of the rung.
@@ -37,119 +29,27 @@ _SHARE_OF_RUNG, _SHARE_OF_CANDIDATE = 0.5, 0.4
 _QUICK_ROWS, _QUICK_ROUNDS = 500, 20
 # Numbers in a large table: from so many on, several threads work faster on one model than one does.
 _LARGE = 3_000_000
-# To cut columns into bins, which cannot be stopped, takes so many times as long as to score rows.
+# Cutting columns into bins, which cannot be stopped, takes so many times as long as scoring rows.
 _BINS_TO_SCORES = 2.0
-# Share of its time that a fit which makes do with fewer rounds is still worth its while in.
-_LEAST_TO_MAKE_DO = 0.3
-# On large tables, the share of its time in which such a fit tries rounds; then it makes as many on
-# all of its rows.
+# On large tables, the share of its time in which a best-effort fit tries rounds; then it makes as
+# many on all of its rows.
 _SHARE_TO_TRY = 0.35
 # Share of the time to search in where all rows are too many to fit, and how many times more rows
 # are worth another fit then.
 _SHARE_OF_SEARCH, _WORTH_MORE_ROWS = 0.5, 1.5
 # On large tables one booster of few rounds comes first, on as many rows as this share of the time
-# allows: the rows it begins with, at most how many times more come next, its settings, and the
-# share of the time of a fit to make rounds in.
+# allows: the rows it begins with, at most how many times more come next, and the share of the time
+# of a fit to make rounds in.
 _SHARE_OF_BROAD, _BROAD_FIRST, _BROADER = 0.4, 20_000, 8
-_BROAD: dict[str, Any] = {
-    "n_estimators": 60,
-    "learning_rate": 0.2,
-    "early_stopping_rounds": None,
-    "threshold": None,
-    "bins": "quantile",
-}
 _SHARE_OF_ROUNDS = 0.9
-# More rows are better but for luck, unless the worth falls to this share.
+# More rows are better but for noise, unless the worth falls to this share.
 _MUCH_WORSE = 0.8
-# Seconds to compile what a package needs, once in an installation, which cannot be stopped; and the
-# share of the time left that it may take.
-_COMPILING, _COMPILING_OTHERS, _SHARE_OF_COMPILING = {"rarefind.trees": 45.0}, 8.0, 0.5
+# Share of the time left that compiling may take.
+_SHARE_OF_COMPILING = 0.5
 # How much a candidate judged by a single fold must be ahead of one judged by very many.
 _DOUBT = 0.1
 # Candidates that may take all the time of a rung on small tables.
 _FIRST_FEW = 3
-
-
-class Rung(NamedTuple):
-    """Rows to fit to, and the number of folds to be judged by."""
-
-    size: int
-    folds: int
-
-
-class Judged(NamedTuple):
-    """A model, and what it makes of the rows held out."""
-
-    member: Member
-    size: int
-    score: Floats
-    verdict: Verdict
-    seconds: float
-    #: Whether it made few rounds, in a hurry.
-    is_broad: bool = False
-
-
-class Contender:
-    """A candidate and what is known of it: a model of each fold, the last one."""
-
-    def __init__(self, name: str, estimator: Any, stops: bool, makes_do: bool) -> None:
-        self.name, self.estimator, self.stops = name, estimator, stops
-        self._makes_do = makes_do
-        # Rounds of boosting take a time that hardly depends on rows while these are few; what
-        # stops on its way may be taken at its best.
-        self.pace = Pace(0.5, 0.8) if stops else Pace(1.0, 2.0)
-        # Such a fit makes fewer rounds where it was foretold too short a time.
-        self.broad_pace = Pace(0.5, 0.8, margin=1.0)
-        self.by_fold: dict[int, Judged] = {}
-        self.seconds = 0.0
-        self.failure: Exception | None = None
-
-    def needs(self, rows: int) -> float | None:
-        """Seconds that a fit to so many rows cannot do without, as far as is known."""
-        foretold = self.pace.foretell(rows)
-        if foretold is None or not (self._makes_do and rows >= _FEW):
-            return foretold
-        return _LEAST_TO_MAKE_DO * foretold
-
-    def compiling(self) -> float:
-        """Seconds to compile, where that was never done."""
-        package = type(self.estimator).__module__.rpartition(".")[0]
-        if not awaits_compiling(package):
-            return 0.0
-        return _COMPILING.get(package, _COMPILING_OTHERS)
-
-    @property
-    def can_be_broad(self) -> bool:
-        """Whether it is one that could make few rounds on many rows."""
-        return self._makes_do and _BROAD.keys() <= self.estimator.get_params(deep=False).keys()
-
-    @property
-    def size(self) -> int:
-        """Rows of its largest model."""
-        return max((judged.size for judged in self.by_fold.values()), default=0)
-
-    def largest(self) -> tuple[int, Judged]:
-        """The fold of its largest model, and that model."""
-        fold = max(self.by_fold, key=lambda f: (self.by_fold[f].size, -f))
-        return fold, self.by_fold[fold]
-
-
-def rungs(known: Known, folds: list[Fold]) -> list[Rung]:
-    """From few rows to all, from few folds to enough."""
-    held = np.cumsum([known.positive[fold.judged].sum() for fold in folds])
-    on_the_way, at_last = (
-        min(len(folds), int(np.searchsorted(held, enough)) + 1)
-        for enough in (_ENOUGH_ON_THE_WAY, _ENOUGH)
-    )
-    n = max(fold.train.size for fold in folds)
-    sizes = []
-    size = max(_FIRST, _FIRST_A_COLUMN * known.X.shape[1])
-    while n > _FEW and size * _TIMES_MORE / 2 < n:
-        sizes.append(Rung(size, on_the_way))
-        size *= _TIMES_MORE
-    if not sizes and at_last > _FOLDS_FIRST:
-        sizes.append(Rung(n, min(on_the_way, _FOLDS_FIRST)))
-    return [*sizes, Rung(n, at_last)]
 
 
 class Search:
@@ -159,17 +59,17 @@ class Search:
         self,
         known: Known,
         folds: list[Fold],
-        columns: Columns,
+        columns: InputColumns,
         contenders: list[Contender],
         share: float,
         seed: int,
         n_jobs: int | None,
-        clock: Clock,
+        time_limit: TimeLimit,
         step: Callable[[], None],
     ) -> None:
         self.known, self.folds, self.columns = known, folds, columns
         self.contenders, self.share, self.seed = contenders, share, seed
-        self._n_jobs, self.clock, self._step = n_jobs, clock, step
+        self._n_jobs, self.time_limit, self._step = n_jobs, time_limit, step
         self.interrupted = False
         self.quick: Contender | None = None
         self._scoring = 0.0  # seconds that the rows of a fold take to be scored
@@ -189,12 +89,12 @@ class Search:
 
     def run_trials(self, steps: list[Rung], trials: float) -> None:
         """Climb the rungs with a number of trials, each in one thread: the same on any cores."""
-        first, n_rungs = _first_of(trials, len(steps), len(self.contenders))
+        first, n_rungs = first_of(trials, len(steps), len(self.contenders))
         alive, steps = self.contenders[:first], steps[-n_rungs:]
         for number, rung in enumerate(steps):
             tasks = [(c, f) for c in alive for f in range(rung.folds) if self._is_new(c, f, rung)]
             found = Parallel(n_jobs=self._n_jobs, require="sharedmem")(
-                delayed(self._tried)(c, f, rung.size, 1) for c, f in tasks
+                delayed(self._try)(c, f, rung.size, 1) for c, f in tasks
             )
             for (contender, fold), judged in zip(tasks, found, strict=True):
                 self._take(contender, fold, judged)
@@ -202,10 +102,10 @@ class Search:
                 self._step()
             alive = [c for c in self.standing() if c in alive]
             if number + 1 < len(steps):
-                alive = self._survivors(alive, _kept(len(alive), trials))
+                alive = self._survivors(alive, n_kept(len(alive), trials))
 
     def judged(self) -> list[Contender]:
-        """The candidates of which there is a model; else the quick one, if there is that."""
+        """The candidates that have a model; else the quick one, if there is one."""
         found = [c for c in self.contenders if c.by_fold]
         quick = self.quick
         return found or ([quick] if quick is not None and quick.by_fold else [])
@@ -218,7 +118,7 @@ class Search:
             fold: float(
                 np.mean(
                     [
-                        c.by_fold[fold].verdict.worth
+                        c.by_fold[fold].quality.worth
                         for c in found
                         if fold in c.by_fold and len(c.by_fold) == most
                     ]
@@ -231,7 +131,7 @@ class Search:
         def ahead(c: Contender) -> float:
             doubt = _DOUBT / math.sqrt(len(c.by_fold))
             return float(
-                np.mean([j.verdict.worth - level[f] for f, j in c.by_fold.items()]) - doubt
+                np.mean([j.quality.worth - level[f] for f, j in c.by_fold.items()]) - doubt
             )
 
         return sorted(found, key=lambda c: -ahead(c))
@@ -240,30 +140,30 @@ class Search:
     def is_hard_to_tell(self) -> bool:
         """Whether too few positives are held out to tell which candidate is the best."""
         held = sum(int(self.known.positive[fold.judged].sum()) for fold in self.folds)
-        return held < _ENOUGH
+        return held < ENOUGH_POSITIVES
 
     def _survivors(self, standing: list[Contender], n: int) -> list[Contender]:
         """The best, and where that is hard to tell the best of different kinds."""
         if self.is_hard_to_tell:
-            standing = of_different_kinds(standing, fill=n)
+            standing = of_different_families(standing, fill=n)
         return standing[:n]
 
     def held(self, contender: Contender, fold: int) -> Held:
-        """What a candidate makes of the rows of a fold."""
+        """The held-out rows of a fold with a candidate's scores."""
         part = self.folds[fold]
         score = contender.by_fold[fold].score
         return Held(self.known.positive[part.judged], score, part.weight)
 
     def last_fit(self, contender: Contender) -> Member | None:
-        """The candidate on all rows; None where the time is not enough, or Ctrl-C said so."""
+        """The candidate on all rows; None where there is no time for it, or after Ctrl-C."""
         n = self.known.positive.size
         needed = contender.needs(n)
-        if needed is None or needed > self.clock.left():
+        if needed is None or needed > self.time_limit.left():
             return None
         rows = np.arange(n)
-        threads = 1 if self.clock.end == math.inf else self._threads(n)
+        threads = 1 if self.time_limit.end == math.inf else self._threads(n)
         try:
-            end = self.clock.last - self._cannot_stop(n)
+            end = self.time_limit.last - self._cannot_stop(n)
             with until(end), best_effort(self._share_to_try(n)):
                 return self._fit(contender, rows, threads)
         except OutOfTimeError:
@@ -278,7 +178,7 @@ class Search:
         """Fit a candidate to as many more rows as there is time for, where not to all."""
         try:
             if contender.largest()[1].is_broad:
-                self._broaden(contender, self.clock.last)
+                self._broaden(contender, self.time_limit.last)
             else:
                 self._widen(contender)
         except KeyboardInterrupt:
@@ -288,7 +188,7 @@ class Search:
         fold, before = contender.largest()
         size = self.folds[fold].train.size
         while size > _WORTH_MORE_ROWS * before.size:
-            end = self.clock.last - self._scoring - self._cannot_stop(size)
+            end = self.time_limit.last - self._scoring - self._cannot_stop(size)
             needed = contender.needs(size)
             if needed is not None and time.monotonic() + needed < end:
                 break
@@ -296,10 +196,10 @@ class Search:
         else:
             return
         try:
-            found = self._tried_until(end, contender, fold, size, self._threads(size))
+            found = self._try_until(end, contender, fold, size, self._threads(size))
         except OutOfTimeError:
             return
-        if isinstance(found, Judged) and found.verdict.worth >= before.verdict.worth:
+        if isinstance(found, Judged) and found.quality.worth >= before.quality.worth:
             self._take(contender, fold, found)
 
     def _fit_quick(self) -> None:
@@ -311,8 +211,8 @@ class Search:
         given = first.estimator.get_params(deep=False)
         model = clone(first.estimator)
         model.set_params(**{n: v for n, v in quick.items() if type(given.get(n)) is int})
-        self.quick = Contender(first.name, model, True, True)
-        self._take(self.quick, 0, self._tried(self.quick, 0, size, 1))
+        self.quick = Contender(first.name, model, is_quick=True)
+        self._take(self.quick, 0, self._try(self.quick, 0, size, 1))
 
     def _go_broad(self) -> None:
         """On a large table, one booster of few rounds on many rows.
@@ -322,13 +222,13 @@ class Search:
         """
         able = [c for c in self.contenders if c.can_be_broad]
         # One with these bins needs no other than itself.
-        able.sort(key=lambda c: c.estimator.get_params(deep=False)["bins"] != _BROAD["bins"])
+        able.sort(key=lambda c: c.estimator.get_params(deep=False)["bins"] != BROAD["bins"])
         for contender in able[:1]:
-            self._broaden(contender, _part(self.clock.last, _SHARE_OF_BROAD))
+            self._broaden(contender, _part(self.time_limit.last, _SHARE_OF_BROAD))
 
     def _broaden(self, contender: Contender, end: float) -> None:
         """Few rounds on more and more rows, as long as these are worth it."""
-        own = Contender(contender.name, clone(contender.estimator).set_params(**_BROAD), True, True)
+        own = Contender(contender.name, clone(contender.estimator).set_params(**BROAD))
         most = self.folds[0].train.size
         while contender.size < most:
             size = self._broad_size(contender, end)
@@ -336,15 +236,15 @@ class Search:
                 return
             try:
                 with until(end - self._scoring), best_effort(_SHARE_OF_ROUNDS):
-                    found = self._tried(own, 0, size, self._threads(size))
+                    found = self._try(own, 0, size, self._threads(size))
             except OutOfTimeError:
                 return
             if isinstance(found, ValueError):
                 return
             contender.seconds += found.seconds
-            contender.broad_pace.measure(found.size, found.seconds)
+            contender.broad_time.measure(found.size, found.seconds)
             before = contender.by_fold.get(0)
-            if before is not None and found.verdict.worth < _MUCH_WORSE * before.verdict.worth:
+            if before is not None and found.quality.worth < _MUCH_WORSE * before.quality.worth:
                 return
             contender.by_fold[0] = found._replace(is_broad=True)
 
@@ -352,8 +252,8 @@ class Search:
         """Rows that few rounds can be made on until the end."""
         now, most = time.monotonic(), self.folds[0].train.size
         size = min(most, max(_BROAD_FIRST, _BROADER * contender.size))
-        while size > _FEW:
-            needed = contender.broad_pace.foretell(size) or 2 * self._cannot_stop(size)
+        while size > FEW_ROWS:
+            needed = contender.broad_time.predict_seconds(size) or 2 * self._cannot_stop(size)
             if now + needed < end - self._scoring:
                 break
             size = int(0.8 * size)
@@ -367,16 +267,16 @@ class Search:
             done: list[Contender] = []
             for place, contender in enumerate(alive):
                 share = max(_SHARE_OF_CANDIDATE, 1 / (len(alive) - place))
-                if not self._makes_do(rung.size) and place < _FIRST_FEW:
+                if not self._are_many(rung.size) and place < _FIRST_FEW:
                     share = 1.0
                 own = _part(end, share)
-                if not number and not place and not self._makes_do(rung.size):
+                if not number and not place and not self._are_many(rung.size):
                     own = self._end_of_search()  # better than the quick one alone
                 if self._evaluate(contender, rung, own):
                     done.append(contender)
                 self._step()
             alive = [c for c in self.standing() if c in done]
-            alive = self._survivors(alive, _kept(len(alive)))
+            alive = self._survivors(alive, n_kept(len(alive)))
             if not alive:
                 return
 
@@ -384,21 +284,23 @@ class Search:
         """When to stop: early enough for the last fit, if there is time for one at all."""
         best = self.standing()[:1]
         n = self.known.positive.size
-        needed = best[0].pace.foretell(n) if best else None
-        if best and needed is not None and needed > self.clock.left():
+        needed = best[0].fit_time.predict_seconds(n) if best else None
+        if best and needed is not None and needed > self.time_limit.left():
             needed = best[0].needs(n)
-        if needed is not None and needed <= self.clock.left():
-            return self.clock.last - needed
-        if not self._makes_do(n):
-            return self.clock.last
+        if needed is not None and needed <= self.time_limit.left():
+            return self.time_limit.last - needed
+        if not self._are_many(n):
+            return self.time_limit.last
         # All rows are too many, but more of them than the search can take are worth having.
-        return self.clock.start + _SHARE_OF_SEARCH * (self.clock.last - self.clock.start)
+        return self.time_limit.start + _SHARE_OF_SEARCH * (
+            self.time_limit.last - self.time_limit.start
+        )
 
     def _evaluate(self, contender: Contender, rung: Rung, end: float) -> bool:
         """Judge a candidate on a rung; False if it could not be."""
         end = min(end, self._end_of_search() - self._scoring)
         now = time.monotonic()
-        if now > end or contender.compiling() > _SHARE_OF_COMPILING * self.clock.left():
+        if now > end or contender.compiling() > _SHARE_OF_COMPILING * self.time_limit.left():
             return False
         try:
             with until(end):
@@ -424,7 +326,7 @@ class Search:
             if time.monotonic() > last:
                 return False
             found = Parallel(n_jobs=len(part), require="sharedmem")(
-                delayed(self._tried_until)(last, contender, f, rung.size, threads) for f in part
+                delayed(self._try_until)(last, contender, f, rung.size, threads) for f in part
             )
             for fold, judged in zip(part, found, strict=True):
                 self._take(contender, fold, judged)
@@ -434,9 +336,9 @@ class Search:
         """Seconds for which a fit to so many rows may not look at the time."""
         return _BINS_TO_SCORES * rows * self._a_row
 
-    def _makes_do(self, rows: int) -> bool:
-        """Whether a table is so large that rounds are rather left out than rows."""
-        return rows >= _FEW
+    def _are_many(self, rows: int) -> bool:
+        """Whether there are so many rows that rounds are left out rather than rows."""
+        return rows >= FEW_ROWS
 
     def _threads(self, rows: int) -> int | None:
         """Threads of one model: on small tables they would wait for each other."""
@@ -452,8 +354,8 @@ class Search:
         try:
             self._fit(contender, rows, 1)
         except ValueError:
-            return  # more rows may do
-        contender.pace.measure(rows.size, time.monotonic() - start)
+            return  # it may work on more rows
+        contender.fit_time.measure(rows.size, time.monotonic() - start)
 
     def _is_new(self, contender: Contender, fold: int, rung: Rung) -> bool:
         if contender.failure is not None:
@@ -466,15 +368,15 @@ class Search:
         name, estimator = contender.name, contender.estimator
         return Member.fit(name, estimator, self.known, rows, self.columns, self.seed, threads)
 
-    def _tried_until(self, end: float, *what: Any) -> Judged | ValueError:
-        # A thread of its own does not know it.
+    def _try_until(self, end: float, *what: Any) -> Judged | ValueError:
+        # A new thread does not know the deadline.
         with until(end), best_effort(self._share_to_try(what[2])):
-            return self._tried(*what)
+            return self._try(*what)
 
     def _share_to_try(self, rows: int) -> float:
-        return _SHARE_TO_TRY if self._makes_do(rows) else 1.0
+        return _SHARE_TO_TRY if self._are_many(rows) else 1.0
 
-    def _tried(
+    def _try(
         self, contender: Contender, fold: int, size: int, threads: int | None
     ) -> Judged | ValueError:
         """A model of some rows of a fold, judged by the rows held out."""
@@ -493,48 +395,22 @@ class Search:
         positive = self.known.positive[part.judged]
         # That very model's ranks on rows as they are, should it be all there is time for.
         member = member._replace(scale=RankScale.of(score, part.weight))
-        verdict = judge(Held(positive, score, part.weight), self.share)
-        return Judged(member, rows.size, score, verdict, time.monotonic() - start)
+        quality = judge(Held(positive, score, part.weight), self.share)
+        return Judged(member, rows.size, score, quality, time.monotonic() - start)
 
     def _take(self, contender: Contender, fold: int, judged: Judged | ValueError) -> None:
         if isinstance(judged, ValueError):
             contender.failure = judged
             return
         before = contender.by_fold.get(fold)
-        if before is None or not before.is_broad or before.verdict.worth <= judged.verdict.worth:
+        if before is None or not before.is_broad or before.quality.worth <= judged.quality.worth:
             contender.by_fold[fold] = judged
-        contender.pace.measure(judged.size, judged.seconds)
-        if self.clock.end == math.inf:
+        contender.fit_time.measure(judged.size, judged.seconds)
+        if self.time_limit.end == math.inf:
             contender.seconds += judged.seconds
 
 
 def _part(end: float, share: float) -> float:
-    """The moment after a share of the time until the end."""
+    """The time after a share of what is left until the end."""
     now = time.monotonic()
     return now + share * (end - now) if math.isfinite(end) else end
-
-
-def _kept(n: int, trials: float = math.inf) -> int:
-    return max(min(_FEWEST_KEPT, n), -(-n // 2)) if trials == math.inf else max(1, -(-n // 2))
-
-
-def _first_of(trials: float, most_rungs: int, n: int) -> tuple[int, int]:
-    """How many candidates can begin, and on how many rungs, so that halving ends in the trials.
-
-    Rungs are left out from below where they would leave fewer than half of the trials, or than two,
-    for different candidates.
-    """
-    wanted = min(n, max(min(2.0, trials), trials / 2))
-    for n_rungs in range(most_rungs, 0, -1):
-        first = max((c for c in range(1, n + 1) if _used(c, n_rungs) <= trials), default=0)
-        if first >= wanted:
-            break
-    return first, n_rungs
-
-
-def _used(first: int, n_rungs: int) -> int:
-    """Trials of a search that begins with so many candidates."""
-    used = 0
-    for _ in range(n_rungs):
-        used, first = used + first, _kept(first, 1)
-    return used

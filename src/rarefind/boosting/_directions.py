@@ -11,7 +11,7 @@ import numpy as np
 import xgboost
 from scipy.special import expit
 
-from rarefind._core.kernels import kernel
+from rarefind._core.kernels import kernel, read_only
 from rarefind._core.saved import saved
 from rarefind._core.types import Array, Bools, Floats, Ints
 from rarefind.boosting._base import BoostingRows
@@ -63,7 +63,7 @@ class Projection(NamedTuple):
         """The columns that trees are given."""
         made = np.empty((len(X), self.size))
         made[:, : self.columns.size] = X[:, self.columns]
-        project(np.ascontiguousarray(X), self.loadings, self.fill, made[:, self.columns.size :].T)
+        project(read_only(X), self.loadings, self.fill, made[:, self.columns.size :].T)
         return made
 
     def sets(self, is_set: Bools) -> Bools:
@@ -90,7 +90,7 @@ class Projection(NamedTuple):
         out = np.zeros(X.shape)
         out[:, self.columns] = added[:, : self.columns.size]
         own = np.ascontiguousarray(added[:, self.columns.size :])
-        _share_out(X, own, self.loadings, self.standardise(), self.fill, self.mean, out)
+        _share_out(read_only(X), own, self.loadings, self.standardise(), self.fill, self.mean, out)
         return out
 
     def check_state(self, d: int) -> None:
@@ -357,7 +357,7 @@ def _code_directions(
     def work(k: int) -> None:
         own = slice(edges[k], edges[k + 1])
         values = np.empty((edges[k + 1] - edges[k], len(X)))
-        project(X, loadings[own], fill, values)
+        project(read_only(X), loadings[own], fill, values)
         code_numbers(values, positive, codes[own])
 
     list(each(work, range(how.n_threads)))

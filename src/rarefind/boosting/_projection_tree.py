@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rarefind._core.kernels import kernel
+from rarefind._core.kernels import kernel, read_only
 from rarefind._core.types import Array, Bools, Floats, Ints
 
 #: Codes of values are below it; it is the code of a missing one.
@@ -266,7 +266,8 @@ def code_numbers(values: Floats, positive: Bools, codes: Array) -> None:
     every = slice(None, None, -(-positive.size // _MOST_VALUES))
     rare = rare[:: -(-max(rare.size, 1) // _MOST_VALUES)]
     for column, out in zip(values, codes, strict=True):
-        _write_codes(column, _cuts(np.sort(column[every]), np.sort(column[rare])), out)
+        cuts = _cuts(np.sort(column[every]), np.sort(column[rare]))
+        _write_codes(read_only(column), cuts, out)
 
 
 def _cuts(every: Floats, rare: Floats) -> Floats:

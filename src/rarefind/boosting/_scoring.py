@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from joblib import Parallel, delayed
 
-from rarefind._core.kernels import kernel
+from rarefind._core.kernels import kernel, read_only
 from rarefind._core.types import Array, Bools, Floats, Ints
 from rarefind.boosting._coding import Coding, layout
 from rarefind.data.bins import WORTH_THREADS, fill_codes, find_code
@@ -53,7 +53,7 @@ class Scoring(NamedTuple):
                 for j, cuts, names in self.numbers
             )
         for j, levels in self.levels:
-            _fill_places(X[:, j], levels, codes[:, j])
+            _fill_places(read_only(X[:, j]), read_only(levels), codes[:, j])
         return codes
 
 

@@ -2,69 +2,27 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+import sys
+from typing import TYPE_CHECKING
 
-import typer
+from rarefind._core.extras import MissingExtraError, extra
+from rarefind._core.lazy import lazily
 
-from rarefind import __version__
-from rarefind.cli._compare import compare
-from rarefind.cli._config import settings
-from rarefind.cli._demo import demo
-from rarefind.cli._explain import explain
-from rarefind.cli._fit import fit
-from rarefind.cli._monitor import monitor
-from rarefind.cli._rank import rank
-from rarefind.cli._report import report
-from rarefind.cli._rules import app as rules
-from rarefind.cli._run import run
-from rarefind.cli._simulate import simulate
+if TYPE_CHECKING:
+    from rarefind.cli._app import app
 
-app = typer.Typer(
-    name="rarefind",
-    help="Find the few that matter: rank rare positives to the top of a short list.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
-app.command(
-    epilog="Example: rarefind fit payments.csv --target fraud --time time --budget 200 "
-    "-o model.rarefind"
-)(fit)
-app.command(epilog="Example: rarefind rank model.rarefind today.csv --budget 200 -o list.csv")(rank)
-app.command(epilog="Example: rarefind explain model.rarefind today.csv --id 4711")(explain)
-app.command(epilog="Example: rarefind compare payments.csv --target fraud --budget 200")(compare)
-app.command(epilog="Example: rarefind report model.rarefind today.csv -o report.html")(report)
-app.command(epilog="Example: rarefind monitor model.rarefind week.csv --verdicts found")(monitor)
-app.command(epilog="Example: rarefind simulate --days 90 --features -o payments.parquet")(simulate)
-app.command(epilog="Example: rarefind demo --budget 20")(demo)
-app.add_typer(rules, name="rules")
+__all__ = ["app", "main"]
 
-
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"rarefind {__version__}")
-        raise typer.Exit
-
-
-@app.callback(
-    epilog="Examples: rarefind demo; rarefind fit payments.csv --target fraud --budget 200 "
-    "-o model.rarefind; rarefind rank model.rarefind today.csv --budget 200 -o list.csv"
-)
-def _rarefind(
-    context: typer.Context,
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
-    ] = False,
-    config: Annotated[
-        Path | None,
-        typer.Option(help="File with options; by default rarefind.toml of this folder, if any."),
-    ] = None,
-) -> None:
-    """Find the few that matter: rank rare positives to the top of a short list."""
-    context.default_map = settings(config, context.command)
+__getattr__ = lazily(__name__, {"app": "rarefind.cli._app"})
 
 
 def main() -> None:
     """Run the command line; bad input ends with one line and exit code 2."""
+    try:
+        with extra("cli", "The command line"):
+            from rarefind.cli._app import app
+            from rarefind.cli._run import run
+    except MissingExtraError as error:
+        print(f"rarefind: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
     run(app)

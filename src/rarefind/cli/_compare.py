@@ -54,13 +54,7 @@ def compare(
     delay: options.Delay = None,
     per: options.Per = None,
     one_per: options.OnePer = None,
-    model: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="|".join(MODEL_NAMES),
-            help="Model to compare; by default all but auto. Can be given more than once.",
-        ),
-    ] = None,
+    model: options.Models = None,
     rules: Annotated[
         Path | None, typer.Option(help="File of experts' rules, to stand beside the models.")
     ] = None,
@@ -122,17 +116,15 @@ def _models(
     """Models of a table by name, and the rules as one of them."""
     from sklearn.base import clone
 
-    from rarefind.auto import AutoClassifier
-    from rarefind.auto._candidates import named_estimators
+    from rarefind.auto import find_estimator
 
     cores = -1 if jobs is None else jobs
-    known: dict[str, Any] = dict(named_estimators(budget, seed, cores))
-    if "auto" in names:
-        share = "5m" if limit is None else limit / (2 * len(names))
-        known["auto"] = AutoClassifier(
-            budget=budget, time_limit=share, random_state=seed, n_jobs=cores
-        )
-    models = {name: clone(bare).set_params(estimator=known[name]) for name in names}
+    share = "5m" if limit is None else limit / (2 * len(names))
+    models = {}
+    for name in names:
+        search = {"time_limit": share} if name == "auto" else {}
+        estimator = find_estimator(name).make(budget, random_state=seed, n_jobs=cores, **search)
+        models[name] = clone(bare).set_params(estimator=estimator)
     if rules is not None:
         from rarefind.tables import RuleModel
 
@@ -159,7 +151,7 @@ def _compared(
         for number, (name, model) in enumerate(models.items()):
             start = clock.monotonic()
 
-            def said(what: str, name: str = name, number: int = number) -> None:
+            def say_of(what: str, name: str = name, number: int = number) -> None:
                 say(f"{name} ({number + 1} of {len(models)}): {what}")
 
             try:
@@ -171,7 +163,7 @@ def _compared(
                         held_out=held_out,
                         per=spending.per,
                         one_per=spending.one_per,
-                        say=said,
+                        say=say_of,
                         plain=plain,
                         stop_on=(),
                     )

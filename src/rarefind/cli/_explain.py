@@ -50,22 +50,26 @@ def explain(
 
     with steps(quiet=quiet or as_json, verbose=verbose) as say:
         say(f"Looking for the row in {data}")
-        found = _called(opened, data, id) if id is not None else _numbered(opened, data, row or 0)
+        found = (
+            _identified(opened, data, id) if id is not None else _numbered(opened, data, row or 0)
+        )
         say("Finding its reason")
         one = _highest(opened, found)
         reason = opened.explain(one)[0]
     if picture is not None:
         _draw(reason, picture)
-    said = _said(opened, one, reason)
+    values = _values(opened, one, reason)
     if as_json:
-        typer.echo(json.dumps(said, indent=2))
+        typer.echo(json.dumps(values, indent=2))
         return
     if len(found) > 1 and not quiet:
-        typer.echo(f"{len(found)} rows are called {id}; this is the one that ranks highest.")
-    _print(said, reason)
+        typer.echo(
+            f"{len(found)} rows have the identifier {id}; this is the one that ranks highest."
+        )
+    _print(values, reason)
 
 
-def _called(model: TableModel, data: Path, name: str) -> pd.DataFrame:
+def _identified(model: TableModel, data: Path, name: str) -> pd.DataFrame:
     """All rows with that identifier; texts are compared, as they stand in the file."""
     import pandas as pd
 
@@ -120,7 +124,7 @@ def _draw(reason: Reason, path: Path) -> None:
     save_picture(figure, path)
 
 
-def _said(model: TableModel, row: pd.DataFrame, reason: Reason) -> dict[str, Any]:
+def _values(model: TableModel, row: pd.DataFrame, reason: Reason) -> dict[str, Any]:
     """All that is known of the row, as plain values."""
     column = list(model.classes_).index(model.positive_)
     named = [name for name in (model.id, model.entity, model.time, model.amount) if name]
@@ -142,14 +146,14 @@ def _said(model: TableModel, row: pd.DataFrame, reason: Reason) -> dict[str, Any
     }
 
 
-def _print(said: dict[str, Any], reason: Reason) -> None:
+def _print(values: dict[str, Any], reason: Reason) -> None:
     from rarefind.cli._tables import console_of
     from rarefind.rules.reasons import heading
 
     console = console_of()
     lines = [
-        f"Row {said['row']}: {heading(reason)[0].lower()}{heading(reason)[1:]}; probability "
-        f"{100 * said['probability']:.1f} %, {'an' if said['alert'] else 'no'} alert by the "
+        f"Row {values['row']}: {heading(reason)[0].lower()}{heading(reason)[1:]}; probability "
+        f"{100 * values['probability']:.1f} %, {'an' if values['alert'] else 'no'} alert by the "
         "model's threshold.",
         "",
         reason.bars() or "No condition speaks for it.",

@@ -22,7 +22,6 @@ from rarefind.cli._inputs import (
     check_readable,
     open_labelled,
 )
-from rarefind.cli._options import MODEL_NAMES
 from rarefind.cli._outputs import check_output
 from rarefind.data.clock import check_per
 
@@ -54,9 +53,7 @@ def fit(
     delay: options.Delay = None,
     per: options.Per = None,
     one_per: options.OnePer = None,
-    model: Annotated[
-        str, typer.Option(metavar="|".join(MODEL_NAMES), help="What learns; auto tries them all.")
-    ] = "auto",
+    model: options.Model = "auto",
     time_limit: options.TimeLimit = None,
     trials: options.Trials = None,
     seed: options.Seed = 0,
@@ -113,15 +110,11 @@ def _limit(model: str, time_limit: str | None, trials: int | None) -> float | No
 def _estimator(
     name: str, budget: int | float | str, seed: int, jobs: int | None, trials: int | None
 ) -> Any:
-    from rarefind.auto import AutoClassifier
-    from rarefind.auto._candidates import named_estimators
+    from rarefind.auto import find_estimator
 
+    search = {"time_limit": None, "trials": trials} if name == "auto" else {}
     jobs = -1 if jobs is None else jobs
-    if name == "auto":
-        return AutoClassifier(
-            budget=budget, time_limit=None, trials=trials, random_state=seed, n_jobs=jobs
-        )
-    return named_estimators(budget, seed, jobs)[name]
+    return find_estimator(name).make(budget, random_state=seed, n_jobs=jobs, **search)
 
 
 def _learned(

@@ -97,7 +97,7 @@ def _print(report: MonitorReport, most: int | None) -> None:
     from rarefind.cli._tables import console_of
 
     console = console_of()
-    console.print(f"[bold]{report.verdict}[/]: {report.rows:,} rows looked at")
+    console.print(f"[bold]{report.verdict}[/]: {report.rows:,} rows")
     console.print()
     for sentence in report.because:
         console.print(f"- {sentence}", markup=False)

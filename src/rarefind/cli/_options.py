@@ -7,19 +7,20 @@ from typing import Annotated
 
 import typer
 
-MODEL_NAMES = (
-    "auto",
-    "sgbap",
-    "gamma-knn",
-    "mlfp",
-    "me2",
-    "metaap",
-    "metaap-forest",
-    "nlb",
-    "projection",
-    "conditions",
-    "xgboost",
-)
+from rarefind.auto import estimators
+
+MODEL_NAMES = tuple(each.name for each in estimators(on_command_line=True))
+_MODELS = "; ".join(f"{each.name}: {each.description}" for each in estimators(on_command_line=True))
+
+Model = Annotated[str, typer.Option(metavar="NAME", help=f"What learns. {_MODELS}.")]
+Models = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="Model to compare, named as in `rarefind fit`; by default all but auto. Can be given "
+        "more than once.",
+    ),
+]
 
 DataFile = Annotated[Path, typer.Argument(help="The table: CSV, Parquet, Arrow or KEEL.")]
 ModelFile = Annotated[Path, typer.Argument(help="A model that `rarefind fit` wrote.")]

@@ -10,6 +10,8 @@ from typing import Any
 
 import typer
 
+from rarefind._core.extras import MissingExtraError
+
 # Typer may bring a click of its own, so its errors are found through Typer.
 _UsageError: Any = typer.BadParameter.__base__
 _CommandError: Any = _UsageError.__base__
@@ -47,7 +49,7 @@ def run(app: typer.Typer) -> None:
         raise SystemExit(0) from None
     except OSError as error:
         _end(_in_words(error))
-    except (ValueError, MemoryError) as error:
+    except (ValueError, MemoryError, MissingExtraError) as error:
         _end(str(error) or "There is not enough memory: use fewer rows or columns.")
     if code == _STOPPED:  # Typer may return it by itself
         print("rarefind: Stopped; no file was left half-written.", file=sys.stderr)

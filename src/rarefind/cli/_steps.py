@@ -24,10 +24,11 @@ def steps(
         return
     from rich.console import Console
 
-    from rarefind._core.progress import listen_to_progress
+    from rarefind._core.progress import COMPILING, Compiled, listen_to_progress, watch_compiling
 
     console = Console(stderr=True)
     now: list[_Step] = []
+    compiling: list[Compiled] = []  # the last report, once it takes long
 
     def finish() -> None:
         if now:
@@ -38,7 +39,15 @@ def steps(
         if now and total:
             now[0].share_done = min(1.0, done / total)
 
-    with console.status("") as status, listen_to_progress(on_progress):
+    def count(compiled: Compiled) -> None:
+        if compiled.takes_long:
+            if not compiling:
+                console.print(COMPILING)
+            compiling[:] = [compiled]
+        if now and compiling:
+            now[0].compiled = compiled.functions
+
+    with console.status("") as status, listen_to_progress(on_progress), watch_compiling(count):
 
         def say(what: str) -> None:
             finish()
@@ -57,6 +66,7 @@ class _Step:
 
         self.what, self._end = escape(what), end
         self.share_done = 0.0
+        self.compiled = 0
         self._start = time.monotonic()
 
     def taken(self) -> float:
@@ -70,6 +80,8 @@ class _Step:
             text += f", about {max(0.0, min(own, left)):.0f} s left"
         elif left < math.inf:
             text += f", at most {max(0.0, left):.0f} s left"
+        if self.compiled:
+            text += f", {self.compiled} functions compiled"
         return f"{text}[/]"
 
 

@@ -10,7 +10,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_array
 
-from rarefind._core.kernels import kernel
+from rarefind._core.kernels import kernel, read_only
 from rarefind._core.saved import saved
 from rarefind._core.types import Array, Bools, Floats, Table
 from rarefind.conditions._ensembles import break_up, check_same_columns
@@ -74,7 +74,7 @@ class BranchArrays(NamedTuple):
 
     def matrix(self, X: Floats, n_jobs: int | None = None) -> csr_matrix:
         """Which conditions (columns) hold for which rows."""
-        X = np.ascontiguousarray(X)
+        X = read_only(X)
         blocks = [X[at : at + _BLOCK] for at in range(0, max(1, len(X)), _BLOCK)]
         threads = min(effective_n_jobs(n_jobs), len(blocks))
         numbers = self.column, self.low, self.high, self.missing

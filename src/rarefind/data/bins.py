@@ -12,7 +12,7 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rarefind._core.kernels import kernel
+from rarefind._core.kernels import kernel, read_only
 from rarefind._core.labels import choose_positive
 from rarefind._core.saved import saved
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label, Table
@@ -235,7 +235,6 @@ def find_code(value: float, cuts: Floats) -> int:
     return low
 
 
-@kernel
 def fill_codes(column: Floats, cuts: Floats, names: Array, codes: Array) -> None:
     """Fill the names of many values, by the number of cuts at or below each; NaN stays.
 
@@ -243,6 +242,11 @@ def fill_codes(column: Floats, cuts: Floats, names: Array, codes: Array) -> None
     or nothing, without a branch that a processor could guess wrong, and several values go in one
     instruction: three times as fast as one by one.
     """
+    _fill_codes(read_only(column), read_only(cuts), read_only(names), codes)
+
+
+@kernel
+def _fill_codes(column: Floats, cuts: Floats, names: Array, codes: Array) -> None:
     low = np.empty(_TOGETHER, dtype=np.int32)
     for start in range(0, column.size, _TOGETHER):
         n = min(_TOGETHER, column.size - start)

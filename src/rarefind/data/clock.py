@@ -189,9 +189,9 @@ def _of_objects(column: pd.Series[Any]) -> Times:
     """Times of Python, each of which may have a zone of its own."""
     import pandas as pd
 
-    stamps = column.map(pd.Timestamp, na_action="ignore")
-    local = stamps.map(lambda stamp: stamp.replace(tzinfo=None), na_action="ignore")
-    instant = pd.to_datetime(stamps, utc=True).dt.tz_localize(None)
+    times = column.map(pd.Timestamp, na_action="ignore")
+    local = times.map(lambda time: time.replace(tzinfo=None), na_action="ignore")
+    instant = pd.to_datetime(times, utc=True).dt.tz_localize(None)
     return Times(_nanoseconds(instant), _nanoseconds(pd.to_datetime(local)))
 
 

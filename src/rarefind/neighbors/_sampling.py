@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from typing import Any, NamedTuple
 
@@ -49,19 +50,22 @@ def resample(sampler: Any, X: Floats, positive: Bools, seed: int) -> Resampled:
 
 def _fewer_neighbours(sampler: Any, params: dict[str, Any], most: int) -> dict[str, Any]:
     """Neighbours among the positives are at most the others there are."""
-    # Imported here: it takes half a second, and most models have no sampler.
+    names = ["k_neighbors", "smote__k_neighbors"]
+    if sys.modules.get("imblearn") is None:  # the sampler is of another library
+        return _at_most(most, names, params)
     from imblearn.combine import SMOTEENN, SMOTETomek
     from imblearn.over_sampling import ADASYN, SMOTE
 
-    names = ["k_neighbors", "smote__k_neighbors"]
     if isinstance(sampler, ADASYN):
         names.append("n_neighbors")
-    fewer: dict[str, Any] = {
-        n: most for n in names if isinstance(params.get(n), int) and params[n] > most
-    }
+    fewer = _at_most(most, names, params)
     if isinstance(sampler, SMOTEENN | SMOTETomek) and params["smote"] is None and most < 5:
         fewer["smote"] = SMOTE(k_neighbors=most, random_state=params["random_state"])
     return fewer
+
+
+def _at_most(most: int, names: list[str], params: dict[str, Any]) -> dict[str, Any]:
+    return {n: most for n in names if isinstance(params.get(n), int) and params[n] > most}
 
 
 def _rows_of(drawn: Floats, X: Floats, candidates: Ints) -> Ints:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from rarefind._core.extras import extra
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
@@ -22,7 +24,8 @@ def axes_or_new(ax: Axes | None, figsize: tuple[float, float] | None = None) -> 
     """The axes given, or those of a new figure."""
     if ax is not None:
         return ax
-    import matplotlib.pyplot as plt  # here, so that importing rarefind starts no window system
+    with extra("plots", "A display"):
+        import matplotlib.pyplot as plt  # importing rarefind starts no window system
 
     return plt.subplots(figsize=figsize, layout="constrained")[1]
 

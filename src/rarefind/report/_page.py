@@ -8,13 +8,15 @@ from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
 
+from rarefind._core.extras import extra
 from rarefind.data.clock import PERIODS
 
 
 def render(figures: dict[str, Any], pictures: dict[str, Any]) -> str:
     """The HTML of a report; every number comes from ``figures`` and has its key beside it."""
-    from jinja2 import Environment, StrictUndefined
-    from markupsafe import Markup
+    with extra("cli", "A report"):
+        from jinja2 import Environment, StrictUndefined
+        from markupsafe import Markup
 
     def number(key: str, kind: str = "count") -> Markup:
         value = look_up(figures, key)

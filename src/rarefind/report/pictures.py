@@ -7,6 +7,7 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rarefind._core.extras import extra
 from rarefind._core.files import atomic_write
 
 if TYPE_CHECKING:
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 
 def axes(width: float = 6.4, height: float = 4.2) -> tuple[Figure, Axes]:
     """A figure of its own: no window system and no global state."""
-    from matplotlib.figure import Figure
+    with extra("cli", "A report"):
+        from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.add_subplot()

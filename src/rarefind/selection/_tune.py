@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
+from rarefind._core.extras import extra
 from rarefind._core.progress import progress_bar
 from rarefind._core.types import ArrayLike, Ints, Label, Table
 from rarefind.selection.cross_validation import folds
@@ -132,7 +133,8 @@ def tune(
 
 
 def _open_study(storage: str | Path | None, prune: bool) -> optuna.Study:
-    import optuna
+    with extra("tune", "tune"):
+        import optuna
 
     level = optuna.logging.get_verbosity()
     optuna.logging.set_verbosity(optuna.logging.ERROR)

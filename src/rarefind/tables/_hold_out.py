@@ -199,7 +199,7 @@ def whole_budget(
 ) -> Budget:
     """A budget for each period or group as one for all rows: the share of them that it makes.
 
-    That is what an estimator that learns for a budget is to be told.
+    An estimator that learns for a budget needs it in this form.
 
     Parameters
     ----------

@@ -26,8 +26,8 @@ from rarefind.tables._card import ModelCard
 from rarefind.tables._estimate import BudgetEstimate
 from rarefind.tables._ranking import Chunks, rank_chunks
 from rarefind.tables._reasons import Words
-from rarefind.tables._rules import as_read, table_rules
 from rarefind.tables.lists import ListRequest
+from rarefind.tables.rules import as_read, table_rules
 
 __all__ = ["TableModel"]
 
@@ -50,7 +50,7 @@ def _with_estimate(version: int, state: dict[str, Any]) -> dict[str, Any]:
 
 @saved("table-model", 2, upgrade=_with_estimate)
 class TableModel(BaseEstimator):
-    """Fits, ranks and explains tables as people have them: text, dates and holes included.
+    """Fits, ranks and explains tables as people have them: text, dates and missing values included.
 
     Parameters
     ----------
@@ -62,8 +62,9 @@ class TableModel(BaseEstimator):
     positive : label, default=None
         The value that matters; by default the rarer one.
     time, entity, id : str, default=None
-        Columns with the time of a row, whose row it is, and what it is called. They serve to rank,
-        to hold rows of one entity out together, and to name rows; they are no features.
+        Columns with the time of a row, the entity it belongs to (card, customer, company) and its
+        identifier. They serve to rank, to hold rows of one entity out together, and to name rows;
+        they are not features.
     amount : str, default=None
         Column with what a row is worth; it is a feature as well.
     drop : sequence of str, default=()
@@ -305,7 +306,7 @@ class TableModel(BaseEstimator):
         """
         if not hasattr(self._fitted(), "condition_branches"):
             raise ValueError(
-                f"{type(self.estimator_).__name__} is no list of conditions: fit the table with "
+                f"{type(self.estimator_).__name__} is not a list of conditions: fit the table with "
                 "rarefind.conditions.ConditionClassifier."
             )
         return table_rules(self.encoder_, *self.estimator_.condition_branches())
@@ -313,8 +314,8 @@ class TableModel(BaseEstimator):
     def read(self, table: Table) -> pd.DataFrame:
         """The columns that the model uses, as it reads them: what :meth:`rules` speak of.
 
-        A text such as ``"12,5"``, ``"yes"`` or ``"NA"`` is the number, the truth or the hole that
-        it stands for. A table from :func:`rarefind.data.read_table` is so already.
+        A text such as ``"12,5"``, ``"yes"`` or ``"NA"`` is the number, the truth or the missing
+        value that it stands for. A table from :func:`rarefind.data.read_table` is so already.
         """
         self._fitted()
         frame = as_frame(table)
@@ -418,7 +419,7 @@ class TableModel(BaseEstimator):
         self.known_values_: dict[str, list[str]] = {}
         for column in self.encoder_.columns_:
             values = known[column]
-            # Of numbers, which have no levels, only holes are of interest.
+            # Of numbers, which have no levels, only missing values are of interest.
             if not pd.api.types.is_numeric_dtype(values) or values.isna().any():
                 codes, different = pd.factorize(values, use_na_sentinel=False)
                 texts = [self.encoder_.describe_value(column, value) for value in different]
@@ -428,8 +429,8 @@ class TableModel(BaseEstimator):
 def _encoder_for(estimator: Any) -> TableEncoder:
     """How an estimator needs a table.
 
-    What takes holes as they are, trees, needs no scale and can split on sets of levels; what
-    measures distances needs holes filled and a scale.
+    Trees, which take missing values as they are, need no scale and can split on sets of levels;
+    what measures distances needs missing values filled in, and a scale.
     """
     if not get_tags(estimator).input_tags.allow_nan:
         return TableEncoder(missing="fill", scale=True)

@@ -1,4 +1,4 @@
-"""Opening the model of a table from its file."""
+"""The model of a table, from its file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,17 @@ _MARK = b"rarefind\n"  # how model files begin
 
 
 def open_model(path: str | Path) -> TableModel:
-    """The model of a table in a file; another file is told before anything is imported."""
+    """Open the model of a table; another kind of file is refused before anything is imported.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file that ``rarefind fit`` or :func:`rarefind.save` wrote.
+
+    Returns
+    -------
+    TableModel
+    """
     path = Path(path)
     with path.open("rb") as file:
         if file.read(len(_MARK)) != _MARK:

@@ -118,8 +118,8 @@ class Words(NamedTuple):
     def _likeness(self, column: str, value: Any, own: str, known: str, reason: Reason) -> str:
         """What a row shares with the positives it is like in a column; empty where it is nothing.
 
-        Of levels and holes only a value they share is worth a word: that both are not some third
-        level, or that a hole was filled with a number near theirs, is none.
+        Of levels and missing values only a value they share is worth a word: not that both are
+        not some third level, or that a missing value was filled with a number near theirs.
         """
         if pd.isna(value) or own.startswith("not ") or known.startswith("not "):
             own = self.encoder.describe_value(column, value)
@@ -152,7 +152,7 @@ def _is_number(text: str) -> bool:
 
 
 def _joined(first: Condition, second: Condition) -> Condition:
-    """Two things said of one column as one: a level it has tells more than levels it has not."""
+    """Two conditions on one column as one: the level it has says more than levels it has not."""
     if first.op == "not in" and second.op == "not in":
         others = (*first.value, *second.value)
         text = f"{first.feature} not in {{{', '.join(others)}}}"

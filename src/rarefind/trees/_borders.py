@@ -125,4 +125,7 @@ def _mean_distances(
             at = left[at] if holds else right[at]
             if at < 0:
                 at = root[-1 - at]
-    return total / np.where(n > 0.0, n, 1.0)
+    for at in range(n.size):
+        if n[at] > 0.0:
+            total[at] /= n[at]
+    return total

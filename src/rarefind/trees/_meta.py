@@ -127,7 +127,8 @@ def _partition(
             else:
                 aside[n_right] = row
                 n_right += 1
-        line[start + n_left : stop] = aside[:n_right]
+        for i in range(n_right):  # a slice takes ten times as long to compile
+            line[start + n_left + i] = aside[i]
     return n_left
 
 

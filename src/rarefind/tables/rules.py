@@ -50,8 +50,8 @@ def table_rules(
 def as_read(encoder: TableEncoder, frame: pd.DataFrame) -> pd.DataFrame:
     """The columns as the encoder reads them: what its rules speak of.
 
-    Texts that stand for numbers, truths or holes are such, and other texts are without the spaces
-    around them.
+    Texts that stand for numbers, true or false, or missing values are read as such, and other texts
+    are without the spaces around them.
     """
     read: dict[str, Any] = {}
     for plan in encoder.plans_:
@@ -102,7 +102,7 @@ class _Columns:
         for j, loading in zip(combination.columns, combination.loadings, strict=True):
             plan, part = self.outputs[j]
             if not isinstance(plan, NumberPlan) or part != 0:
-                raise RuleError(f"A condition adds {plan.names[part]!r} up, which is no number.")
+                raise RuleError(f"A condition adds up {plan.names[part]!r}, which is not a number.")
             loadings.append(loading / plan.spread.scale)
             offset += loading * plan.spread.shift / plan.spread.scale
             names.append(plan.column)
@@ -126,11 +126,11 @@ def _scaled(spread: Spread) -> Callable[[float], float]:
 
 def _truth(plan: BooleanPlan, test: Test) -> Node:
     column, coded = Column(plan.column), _scaled(plan.spread)
-    yes, no, hole = (test.holds(coded(value)) for value in (1.0, 0.0, np.nan))
+    yes, no, missing = (test.holds(coded(value)) for value in (1.0, 0.0, np.nan))
     if yes == no:
         return IsMissing(column, negated=yes)
-    said = column if yes else Not(column)
-    return Or((said, IsMissing(column))) if hole else said
+    node = column if yes else Not(column)
+    return Or((node, IsMissing(column))) if missing else node
 
 
 def _coded(plan: LevelCodesPlan, test: Test) -> Node:
@@ -149,17 +149,17 @@ def _level(plan: LevelsPlan, part: int, name: str, test: Test) -> Node:
         return IsMissing(Column(plan.column), negated=not yes)
     share = _scaled(plan.frequency)
     passes = {level: test.holds(share(n / plan.rows)) for level, n in plan.counts.items()}
-    hole = test.holds(share(plan.missing_rows / plan.rows))
-    return _among(plan.column, passes, test.holds(share(0.0)), hole)
+    missing = test.holds(share(plan.missing_rows / plan.rows))
+    return _among(plan.column, passes, test.holds(share(0.0)), missing)
 
 
-def _among(name: str, passes: dict[str, bool], others: bool, hole: bool) -> Node:
+def _among(name: str, passes: dict[str, bool], others: bool, missing: bool) -> Node:
     """That a level is one of those that pass; ``others`` says whether unnamed levels do."""
     column = Column(name)
     named = tuple(Text(level) for level, passed in passes.items() if passed != others)
     if not named:
         return IsMissing(column, negated=others)
-    said: Node = IsIn(column, named, negated=others)
+    node: Node = IsIn(column, named, negated=others)
     if len(named) == 1:
-        said = Compare("!=" if others else "=", column, named[0])
-    return Or((said, IsMissing(column))) if hole else said
+        node = Compare("!=" if others else "=", column, named[0])
+    return Or((node, IsMissing(column))) if missing else node

@@ -1,4 +1,4 @@
-"""How long a search may take, and how long a model will."""
+"""How long a search may take, and how long a fit will."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _MOST_GROWTH = 2.5
 _MARGIN = 1.5
 
 
-class Clock:
-    """Runs from its making to the end of the time limit."""
+class TimeLimit:
+    """The time of a search, from now on."""
 
     def __init__(self, limit: float) -> None:
         self.start = time.monotonic()
@@ -26,23 +26,23 @@ class Clock:
         return self.last - time.monotonic()
 
 
-class Pace:
-    """How long one kind of model takes: measured on few rows, foretold for more.
+class FitTime:
+    """How long fits of a candidate take: measured on few rows, predicted for more.
 
     The time grows by a power of the rows: at least by ``least``, and by ``usual`` where nothing
-    else is known. It is foretold ``margin`` times as long.
+    else is known. The prediction is ``margin`` times as long.
     """
 
     def __init__(self, least: float, usual: float, margin: float = _MARGIN) -> None:
         self._least, self._usual, self._margin = least, usual, margin
         self._measured: dict[int, float] = {}
 
-    def measure(self, rows: int, taken: float) -> None:
-        """Take in what a fit took; of fits to as many rows the last counts."""
-        self._measured[rows] = taken
+    def measure(self, rows: int, seconds: float) -> None:
+        """Note the seconds of a fit; of fits to as many rows the last counts."""
+        self._measured[rows] = seconds
 
-    def foretell(self, rows: int) -> float | None:
-        """What a fit to so many rows will take at most, by all that is known; None if nothing."""
+    def predict_seconds(self, rows: int) -> float | None:
+        """Seconds that a fit to so many rows will take at most; None before the first one."""
         if not self._measured:
             return None
         if rows in self._measured:
