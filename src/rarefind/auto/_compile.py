@@ -62,8 +62,9 @@ def _run(estimator: Any) -> None:
         X[::7, 0] = np.nan
     if "categorical_features" in known:
         estimator.set_params(categorical_features=[_COLUMNS - 1])
-    estimator.fit(X, y)
-    estimator.predict_proba(X)
+    for rows in (np.asfortranarray(X), X):  # as tables have them, and as arrays do
+        estimator.fit(rows, y)
+        estimator.predict_proba(rows)
     estimator.explain(X[:2])
 
 

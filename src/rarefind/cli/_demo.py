@@ -238,6 +238,7 @@ def _print(found: Demo, report: Path) -> None:
         )
     console.print(table)
     if LIGHTGBM not in found.worlds[0].scores:
-        console.print("LightGBM is not installed and is left out: pip install lightgbm")
+        left_out = "LightGBM is not installed and is left out: pip install 'rarefind[demo]'"
+        console.print(left_out, markup=False)
     console.print(verdict(found))
     console.print(f"The page is in {report}.")
