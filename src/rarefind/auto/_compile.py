@@ -14,7 +14,7 @@ from rarefind.auto._candidates import CANDIDATE_NAMES, candidate_estimators
 from rarefind.auto._registry import find_estimator
 
 # As few as let every kernel run.
-_ROWS, _POSITIVES, _COLUMNS = 240, 40, 4
+_ROWS, _POSITIVES, _COPIES, _COLUMNS = 240, 40, 40, 4
 _FEW_ROUNDS = {"n_estimators": 3, "max_rounds": 2, "early_stopping_rounds": None}
 
 
@@ -73,4 +73,5 @@ def _rows() -> tuple[Floats, Ints]:
     X, y = rng.normal(size=(_ROWS, _COLUMNS)), (np.arange(_ROWS) < _POSITIVES).astype(np.intp)
     X[:_POSITIVES, :2] += 1.5
     X[:, -1] = rng.integers(0, 12, _ROWS)  # categories
+    X[-_COPIES:] = X[-_COPIES]  # which neighbour is nearer is settled by another kernel
     return X, y
