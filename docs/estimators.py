@@ -35,20 +35,15 @@ def page() -> str:
 
 def table(*, on_command_line: bool | None = None) -> str:
     """The estimators, or those that the command line offers, or the others: one a row."""
-    heads = ["name", "estimator", "what it is", *SHOWN]
     rows = [_row(each) for each in estimators(on_command_line=on_command_line)]
-    lines = [heads, ["---"] * 3 + [":-:"] * len(SHOWN), *rows]
+    lines = [["name", "estimator", "takes or gives"], ["---"] * 3, *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
 def _row(info: EstimatorInfo) -> list[str]:
-    path = f"{{class}}`~rarefind.{info.family}.{info.class_name}`"
-    return [
-        f"`{info.name}`",
-        path,
-        info.description,
-        *("✓" if capability in info.capabilities else "" for capability in SHOWN),
-    ]
+    link = f"{{class}}`~rarefind.{info.family}.{info.class_name}`"
+    able = ", ".join(each for each in SHOWN if each in info.capabilities)
+    return [f"`{info.name}`", f"{link}: {info.description}", able]
 
 
 if __name__ == "__main__":

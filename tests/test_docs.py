@@ -98,6 +98,6 @@ def test_the_glossary_has_the_words_of_the_product():
 def test_every_benchmark_has_a_page_that_is_linked():
     page = (DOCS / "benchmarks.rst").read_text(encoding="utf-8")
     for path in (DOCS / "benchmarks").glob("*.md"):
-        assert f"benchmarks/{path.stem}\n" in page, path.name
+        assert f"<benchmarks/{path.stem}>\n" in page, path.name
         for result in re.findall(r"results/(\S+\.md)", path.read_text(encoding="utf-8")):
             assert (ROOT / "benchmarks" / "results" / result).exists(), result

@@ -62,7 +62,7 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         ``metric`` on the held-out rows at the threshold; NaN when nothing was held out.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (d,)
         Names of the columns, where the table of the fit had some.
     """
 
@@ -74,6 +74,10 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     reads_tables: ClassVar[bool] = False
     #: Whether priorities are faster, and the same, where each column is in one piece of memory.
     reads_columns: ClassVar[bool] = False
+    #: Whether ``fit`` looks at the time limit after every round or tree.
+    stops_quickly: ClassVar[bool] = False
+    #: Whether ``fit`` makes fewer rounds where the time limit is short, rather than give up.
+    fits_in_time: ClassVar[bool] = False
     #: How priorities become probabilities.
     _score_kind: ClassVar[ScoreKind] = LOG_ODDS
     #: Where ``threshold="auto"`` looks for the best threshold.

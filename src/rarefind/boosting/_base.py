@@ -102,6 +102,8 @@ class BoostingClassifier(RareClassifier):
     """
 
     _allows_missing = True
+    stops_quickly = True
+    fits_in_time = True
     #: Parameters that all of them have.
     _shared_constraints: ClassVar[dict[str, Any]] = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],

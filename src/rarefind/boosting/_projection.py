@@ -166,6 +166,10 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
 
     _projection: Projection
 
+    #: It learns directions before its rounds.
+    stops_quickly = False
+    fits_in_time = False
+
     def __init__(
         self,
         *,

@@ -134,6 +134,8 @@ class MetaAPForestClassifier(TreeClassifier):
     oob_scores_: Floats
     oob_average_precision_: float
 
+    stops_quickly = True
+
     def __init__(
         self,
         n_estimators: int = 100,
