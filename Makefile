@@ -16,11 +16,11 @@ demo: $(VENV)/.demo
 	$(PY) -m rarefind demo
 
 test: $(VENV)/.dev
-	$(PY) -m pytest -n auto
+	$(PY) -m pytest -n auto --dist worksteal --durations 30
 
 # The same, counting the lines that tests run; it takes a quarter longer.
 coverage: $(VENV)/.dev
-	$(PY) -m pytest -n auto --cov --cov-report=term
+	$(PY) -m pytest -n auto --dist worksteal --cov --cov-report=term
 
 # Locally files are mended; in CI a file that would change is an error.
 check: $(VENV)/.dev

@@ -32,14 +32,18 @@ html_css_files = ["rarefind.css"]
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
     "show_prev_next": False,
+    "navbar_persistent": ["search-button"],
+    "secondary_sidebar_items": {"**": ["page-toc"], "index": [], "auto_examples/index": []},
 }
-html_sidebars = {"index": [], "glossary": [], "howto": []}
+html_show_sourcelink = False
+html_sidebars = {"index": [], "glossary": []}
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"plot_",
+    "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,
     "capture_repr": (),
     "show_memory": False,

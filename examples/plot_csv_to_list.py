@@ -7,8 +7,8 @@ takes them as they are: it learns, ranks new payments, and says why each is on t
 """
 
 # %%
-# The file. A real one would be on disk already; this one is simulated, and keeps the country and
-# the channel of a payment as text.
+# The file. A real one would be on disk already; this one is simulated, with the country of a
+# payment as text, which is missing now and then.
 import tempfile
 from pathlib import Path
 

@@ -1,4 +1,8 @@
-"""The estimators that scikit-learn's checks run on, each with the checks it cannot pass and why."""
+"""The estimators that scikit-learn's checks run on, each with the checks it cannot pass and why.
+
+The first of each class meets all of them, the others those of ``SENSITIVE``: what is left out there
+is about the class and not its parameters.
+"""
 
 from __future__ import annotations
 
@@ -148,3 +152,41 @@ CHECKED: list[tuple[Any, dict[str, str]]] = [
     (AutoClassifier(trials=2, candidates=["metaap", "gamma-knn"], cv=3), _OWN_THRESHOLD),
     (OnlineBoostingClassifier(method="stream", epochs=50, threshold=None), _A_STEP_A_ROW),
 ]
+
+# The checks that parameters can change the answer to. All others are about a class's signature, its
+# tags, how labels and tables are read and what is refused: RareClassifier does that before any
+# parameter is looked at.
+SENSITIVE = {
+    # Fits and scores agree with one another.
+    "check_classifiers_train",
+    "check_decision_proba_consistency",
+    "check_methods_sample_order_invariance",
+    "check_methods_subset_invariance",
+    "check_fit_idempotent",
+    "check_dict_unchanged",
+    "check_pipeline_consistency",
+    "check_positive_only_tag_during_fit",
+    "check_non_transformer_estimators_n_iter",
+    # What is fitted is kept apart from what was given, and can be stored.
+    "check_estimators_overwrite_params",
+    "check_dont_overwrite_parameters",
+    "check_estimators_pickle",
+    "check_estimators_pickle(readonly_memmap=True)",
+    # Weights enter each loss, tree and fold in its own way.
+    "check_sample_weight_equivalence_on_dense_data",
+    "check_sample_weights_not_overwritten",
+    "check_all_zero_sample_weights_error",
+    "check_classifiers_one_label_sample_weights",
+    "check_class_weight_classifiers",
+    # Few rows, one column, one class: folds, neighbours and bins run out of them.
+    "check_fit2d_1sample",
+    "check_fit2d_1feature",
+    "check_classifiers_one_label",
+    # Missing values are allowed by some parameters and not by others.
+    "check_estimators_nan_inf",
+    # Other parameters run other kernels, which may ask for another layout of the rows.
+    "check_f_contiguous_array_estimator",
+    "check_readonly_memmap_input",
+    # The number of columns reaches the parts that parameters choose.
+    "check_n_features_in_after_fitting",
+}

@@ -79,4 +79,10 @@ if __name__ == "__main__":
     serve()
     from rarefind.cli import main
 
-    main()
+    try:
+        main()
+    except SystemExit as end:
+        # To take down all that was imported would take longer than most commands.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(end.code or 0)

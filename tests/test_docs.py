@@ -39,6 +39,17 @@ def test_the_lines_of_the_readme_work_when_pasted():
     assert result.stdout.count("because") == 3
 
 
+def test_what_commands_print_in_the_readme_is_recorded_in_the_tutorial():
+    tutorial = (DOCS / "tutorial.md").read_text(encoding="utf-8").splitlines()
+    (block,) = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
+    for line in block.splitlines():
+        if line.startswith("$"):
+            begin = line.split(" …")[0]
+            assert any(typed.startswith(begin) for typed in tutorial), begin
+        else:
+            assert line in tutorial, line
+
+
 def test_pictures_and_pages_named_in_the_readme_are_there():
     named = re.findall(r"\]\(([^)]+)\)", README)
     assert named
@@ -87,6 +98,6 @@ def test_the_glossary_has_the_words_of_the_product():
 def test_every_benchmark_has_a_page_that_is_linked():
     page = (DOCS / "benchmarks.rst").read_text(encoding="utf-8")
     for path in (DOCS / "benchmarks").glob("*.md"):
-        assert f"benchmarks/{path.stem}\n" in page, path.name
+        assert f"<benchmarks/{path.stem}>\n" in page, path.name
         for result in re.findall(r"results/(\S+\.md)", path.read_text(encoding="utf-8")):
             assert (ROOT / "benchmarks" / "results" / result).exists(), result

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from rarefind.persistence import load, save
     from rarefind.tables import TableModel
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 __all__ = ["TableModel", "__version__", "load", "save"]
 
 __getattr__ = lazily(

@@ -62,7 +62,7 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         ``metric`` on the held-out rows at the threshold; NaN when nothing was held out.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (d,)
         Names of the columns, where the table of the fit had some.
     """
 

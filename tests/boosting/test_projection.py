@@ -381,7 +381,7 @@ def test_columns_that_directions_are_made_of(directions):
 @pytest.mark.parametrize(
     ("given_columns", "sentence"),
     [
-        (["colour"], "projected_features names 'colour', which is no column"),
+        (["colour"], "projected_features names 'colour', which is not a column"),
         ([7], "projected_features holds 7; there are 5 columns"),
         ([0, 4], "projected_features names a column of categories, which cannot be added up"),
     ],

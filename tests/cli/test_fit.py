@@ -4,8 +4,10 @@ import json
 
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 from rarefind import load
+from rarefind.cli import app
 
 
 def test_machines_get_the_profile_and_what_the_budget_finds(files):
@@ -74,11 +76,11 @@ def test_a_leak_is_named(rarefind, files, tmp_path):
     assert "--drop paid_back" in result.stdout
 
 
-def test_trials_give_the_same_list_on_any_number_of_cores(installed, rarefind, files, tmp_path):
+def test_trials_give_the_same_list_on_any_number_of_cores(rarefind, files, tmp_path):
     lists = []
     for jobs in (1, 2):
         model, listed = tmp_path / f"{jobs}.rarefind", tmp_path / f"{jobs}.csv"
-        fitted = installed(
+        fitted = rarefind(
             *("fit", files.known, "--target", "false", "--id", "claim", "--time", "day"),
             *("--budget", "20", "--trials", "1", "--jobs", jobs, "-q", "-o", model),
         )
@@ -88,12 +90,19 @@ def test_trials_give_the_same_list_on_any_number_of_cores(installed, rarefind, f
     assert lists[0] == lists[1]
 
 
-def test_a_time_limit_is_kept(installed, files, tmp_path):
-    result = installed(
-        *("fit", files.known, "--target", "false", "--time", "day", "--id", "claim"),
-        *("--budget", "20", "--time-limit", "12s", "--json", "-o", tmp_path / "model.rarefind"),
+def test_a_time_limit_is_kept(files, tmp_path, clock):
+    clock.tick = 0.002
+    began = clock.now
+    result = CliRunner().invoke(
+        app,
+        [
+            *("fit", str(files.known), "--target", "false", "--time", "day", "--id", "claim"),
+            *("--budget", "20", "--time-limit", "12s", "--jobs", "1", "--json"),
+            *("-o", str(tmp_path / "model.rarefind")),
+        ],
     )
-    assert result.returncode == 0, result.stderr
+    assert result.exit_code == 0, result.output
+    assert 3 < clock.now - began < 12
     found = json.loads(result.stdout)
     assert found["estimator"] == "AutoClassifier"
     assert found["leaderboard"]

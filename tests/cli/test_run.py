@@ -6,8 +6,8 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
+import pandas as pd
 import pytest
 from typer.main import get_command
 
@@ -46,7 +46,7 @@ def test_commands_start_without_the_heavy_libraries(installed):
     )
     assert result.stdout == "[]\n"
     assert "rank" in installed("--help").stdout
-    assert installed("--version").stdout == "rarefind 0.1.0\n"
+    assert installed("--version").stdout == "rarefind 0.2.0.dev0\n"
 
 
 def test_options_come_from_a_file(rarefind, files, tmp_path):
@@ -82,48 +82,75 @@ def test_mistakes_in_that_file(rarefind, tmp_path, text, sentence):
     assert not (tmp_path / "p.csv").exists()
 
 
-def test_ctrl_c_leaves_no_broken_file(tmp_path):
+def interrupted(held_up, *command, cwd):
+    """Press Ctrl-C when a command has come to where the script holds it up."""
+    script = f"{held_up}\nfrom rarefind.cli import main\nmain()"
     process = subprocess.Popen(
-        [sys.executable, "-m", "rarefind", "simulate", "--features", "-v", "-o", "p.csv"],
-        cwd=tmp_path,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    line = process.stderr.readline()
-    assert "Simulating" in line, "the first step is done, the second under way"
-    time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
-    _, rest = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert rest.endswith("rarefind: Stopped; no file was left half-written.\n")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_ctrl_c_of_a_fit_keeps_what_is_done(tmp_path, files):
-    """The search ends with the best model so far, which is written; the estimate is left out."""
-    options = "--target false --drop claim --budget 20 --time-limit 5m --jobs 1 -v -o m.rarefind"
-    command = ["fit", files.known, *options.split()]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "rarefind", *command],
-        cwd=tmp_path,
+        [sys.executable, "-c", script, *map(str, command)],
+        cwd=cwd,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
-    lines = iter(process.stderr.readline, "")
-    assert any("Looking through" in line for line in lines), "the search has begun"
-    time.sleep(8)
-    process.send_signal(signal.SIGINT)
-    shown, rest = process.communicate(timeout=120)
-    names = [path.name for path in tmp_path.iterdir()]
-    if process.returncode == 130:  # it came before there was any model
-        assert rest.endswith("rarefind: Stopped; no file was left half-written.\n")
-        assert names == []
-        return
-    assert process.returncode == 0, rest
-    assert names == ["m.rarefind"]
+    for line in process.stderr:
+        if line == "held up\n":
+            process.send_signal(signal.SIGINT)
+            break
+    shown, rest = process.communicate()
+    return process.returncode, shown, rest
+
+
+def test_ctrl_c_leaves_no_broken_file(tmp_path):
+    while_writing = """
+import sys, time
+import pandas as pd
+
+def to_csv(table, path, **given):
+    with open(path, "w") as file:
+        file.write("half a line")
+    print("held up", file=sys.stderr, flush=True)
+    time.sleep(3600)
+
+pd.DataFrame.to_csv = to_csv
+"""
+    command = ["simulate", "--customers", "5", "--days", "5", "-o", "p.csv"]
+    code, _, errors = interrupted(while_writing, *command, cwd=tmp_path)
+    assert code == 130
+    assert errors.endswith("rarefind: Stopped; no file was left half-written.\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+STOP_AT_NEIGHBOURS = """
+import sys, time
+from rarefind.neighbors import GammaKNNClassifier
+
+def fit(self, X, y):
+    print("held up", file=sys.stderr, flush=True)
+    time.sleep(3600)
+
+GammaKNNClassifier.fit = fit
+"""
+FIT = ["--target", "false", "--drop", "claim", "--budget", "20", "--jobs", "1", "-o", "m.rarefind"]
+
+
+def test_ctrl_c_of_a_fit_keeps_what_is_done(tmp_path, tmp_path_factory, files):
+    """The search ends with the best model so far, which is written; the estimate is left out."""
+    known = tmp_path_factory.mktemp("few") / "known.csv"
+    pd.read_csv(files.known).head(200).to_csv(known, index=False)
+    command = ["fit", known, *FIT, "--time-limit", "1h"]
+    code, shown, errors = interrupted(STOP_AT_NEIGHBOURS, *command, cwd=tmp_path)
+    assert code == 0, errors
+    assert [path.name for path in tmp_path.iterdir()] == ["m.rarefind"]
     assert "The fit was stopped before rows could be held out" in " ".join(shown.split())
     assert load(tmp_path / "m.rarefind").target == "false"
+
+
+def test_ctrl_c_of_a_fit_before_there_is_a_model_leaves_nothing(tmp_path, files):
+    command = ["fit", files.known, *FIT, "--model", "gamma-knn"]
+    code, _, errors = interrupted(STOP_AT_NEIGHBOURS, *command, cwd=tmp_path)
+    assert code == 130
+    assert errors.endswith("rarefind: Stopped; no file was left half-written.\n")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from rarefind.plots._meta_tree import MetaTreeDisplay
+from rarefind.plots import MetaTreeDisplay
 from rarefind.trees import MetaAPClassifier
 from rarefind.trees.svg import COLOURS
 

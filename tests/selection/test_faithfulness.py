@@ -35,8 +35,8 @@ class Weighted(RareClassifier):
         self.calls_ = [*getattr(self, "calls_", []), len(X)]
         return sum(w * X[:, j] for j, w in enumerate(self.weights))
 
-    def _probability(self, X: Any) -> Any:
-        return 1 / (1 + np.exp(-self._priority(X)))
+    def _probability(self, scores: Any) -> Any:
+        return 1 / (1 + np.exp(-scores))
 
     def _explain(self, X: Any) -> list[Reason]:
         names = self._feature_names()

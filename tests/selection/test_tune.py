@@ -1,5 +1,3 @@
-import time
-
 import numpy as np
 import optuna
 import pandas as pd
@@ -189,13 +187,13 @@ def test_without_pruning_every_trial_is_completed():
     assert set(found.trials["folds"]) == {3}
 
 
-def slow(model, X, y):
-    time.sleep(0.02)
-    return 1.0
+def test_no_trial_begins_after_the_timeout(tmp_path, clock):
+    def slow(model, X, y):
+        clock.now += 1.0  # thrice a trial: once a fold
+        return 1.0
 
-
-def test_no_trial_begins_after_the_timeout(tmp_path):
     storage = tmp_path / "trials.db"
+    assert len(search(timeout=5, metric=slow).trials) == 2
     assert len(search(timeout=0, metric=slow).trials) == 1
     search(n_trials=2, metric=slow, storage=storage)
     assert len(search(timeout=-1, metric=slow, storage=storage).trials) == 2

@@ -230,9 +230,9 @@ def test_a_table_of_one_epoch_is_a_stream():
 
 
 def test_a_table_of_many_epochs_is_validated_on_held_out_rows():
-    noise = np.random.default_rng(1).random(N) < 0.3
-    model = ONLBClassifier(hidden=20, epochs=300, random_state=0).fit(X, noise)
-    assert average_precision(noise, model.priority(X)) > 0.5  # learned by heart
+    rows, noise = X[:100], np.random.default_rng(1).random(100) < 0.3
+    model = ONLBClassifier(hidden=20, epochs=60, random_state=0).fit(rows, noise)
+    assert average_precision(noise, model.priority(rows)) > 0.6  # learned by heart
     assert model.progress_.average_precision < 0.4
     assert model.value_ < 0.55
 

@@ -314,7 +314,7 @@ class BoostingClassifier(RareClassifier):
     ) -> tuple[Growing, BoostingRows]:
         """A model on a part, and the rows it is judged by.
 
-        These come without their columns, which are coded for the model once, and let go.
+        These come without their columns, which are coded once for the model and then dropped.
         """
         check_time_left(deadline())  # to cut columns into bins takes as long as many rounds
         own = rows if part.train is None else rows.take(part.train).normalise_weights()
@@ -323,7 +323,7 @@ class BoostingClassifier(RareClassifier):
         return model, judges._replace(X=np.empty((0, judges.X.shape[1])))
 
     def _logistic_rounds(self) -> int:
-        """First rounds of another loss, after which a stop is thought of."""
+        """First rounds, of another loss, before which early stopping cannot happen."""
         return 0
 
     def _worth(self, held: BoostingRows, score: Floats) -> float:

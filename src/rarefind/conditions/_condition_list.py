@@ -208,7 +208,7 @@ def _test_of(
 
 
 def read_json(text: str) -> dict[str, Any]:
-    """The whole of a file, or a sentence that says it is none."""
+    """The content of a file; raises where it is not a list of conditions."""
     try:
         whole = json.loads(text)
         if not isinstance(whole, dict) or whole.get("kind") != KIND:

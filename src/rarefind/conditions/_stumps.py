@@ -15,7 +15,7 @@ from rarefind._core.types import Array, Bools, Floats, Ints
 from rarefind.conditions._matrix import BranchArrays
 from rarefind.rules.branches import Branch
 
-# A split that gains less is none, as in XGBoost.
+# A split that gains less is not made, as in XGBoost.
 _LEAST_GAIN = 1e-6
 # Longer branches stay whole: they have too many parts.
 _MOST_TESTS = 4

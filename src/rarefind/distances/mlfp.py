@@ -22,7 +22,7 @@ from rarefind.distances._few_positives import TripletProblem
 
 
 class MLFPBound(NamedTuple):
-    """What Theorems 2 and 3 promise of a fitted distance, with probability 1 − delta."""
+    """What Theorems 2 and 3 guarantee for a fitted distance, with probability 1 − delta."""
 
     delta: float
     kappa: float

@@ -25,7 +25,7 @@ from rarefind._core.saved import saved
 from rarefind._core.types import Floats, Ints
 from rarefind.neighbors._ratio import ratio
 
-# Sweeps over the multipliers that can still move, between two looks at all of them.
+# Sweeps over the multipliers that can still move, between two passes over all of them.
 _SWEEPS = 5
 
 
@@ -335,15 +335,15 @@ def solve(
         total += alpha[i]
         if alpha[i] > 0:
             _add_square(matrix, alpha[i] / (2 * lam), near[i])
-    looks = 0
+    passes = 0
     while True:
         radius = min(bound, max(0.0, bound - total / (2 * mu)))
         loss, linear, moving = _look(near, squared, alpha, matrix, radius, cap, active, work)
         loss /= n
         gap = _relative_gap(loss, linear, total, radius, matrix, bound, mu, lam)
-        looks += 1
-        if gap <= tol or looks > max_iter:
-            return radius, matrix, loss, gap, looks
+        passes += 1
+        if gap <= tol or passes > max_iter:
+            return radius, matrix, loss, gap, passes
         for turn in range(_SWEEPS * moving):
             sweep, k = turn // moving, turn % moving
             # To and fro, so that no order of the rows is the worst case every time.
@@ -360,7 +360,7 @@ def solve(
             # Where the radius ties the multipliers together more than their own curvature does,
             # single steps crawl; two multipliers that trade leave the radius alone.
             if own < 1 / (2 * mu) and moving > 1:
-                j = active[(k + 1 + (looks + sweep) % (moving - 1)) % moving]
+                j = active[(k + 1 + (passes + sweep) % (moving - 1)) % moving]
                 _trade(i, j, near, squared, alpha, matrix, cap, lam, work)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from rarefind._core.types import ArrayLike, Floats, Label, Table
-from rarefind.metrics import budget as checks_bought
+from rarefind.metrics import budget as number_of_checks
 from rarefind.metrics import hits_by_check
 from rarefind.metrics.inputs import as_amounts, check_rows, cumulate
 from rarefind.plots._rows import check_has_positives, name_of, score_rows
@@ -112,7 +112,7 @@ class BudgetCurveDisplay:
         self.checks = checks
         self.hits = hits
         self.recovered = recovered
-        self.budget = None if budget is None else checks_bought(budget, checks[-1])
+        self.budget = None if budget is None else number_of_checks(budget, checks[-1])
         self.positives = float(hits[-1])
         self.name = name
 

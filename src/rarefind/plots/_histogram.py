@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 # Ratios of distances reach 1e100 and more where a distance is 0: such scores stand for infinity.
-_LOOKS_INFINITE = 1e50
+_ALMOST_INFINITE = 1e50
 
 
 class ClassHistogram(NamedTuple):
@@ -302,7 +302,7 @@ class ScoreHistogramDisplay:
 
 def _limits(score: Floats, positive: Bools) -> tuple[float, float]:
     """Where the bins begin and end."""
-    usual = np.abs(score) < _LOOKS_INFINITE
+    usual = np.abs(score) < _ALMOST_INFINITE
     if not usual.any():
         return 0.0, 1.0
     low, high = float(score[usual].min()), float(np.quantile(score[usual], 0.995))

@@ -74,19 +74,19 @@ def _column(name: str, kind: str | None) -> Run:
         value = record[name]
         if value is None or value != value:  # NaN is missing
             return None
-        return float(value) if type(value) is not str else _refuse(name, value, kind)
+        return float(value) if type(value) is not str else _raise_wrong_kind(name, value, kind)
 
     def text(record: Mapping[str, Any]) -> Any:
         value = record[name]
         if type(value) is str:
             return value
-        return None if value is None or value != value else _refuse(name, value, kind)
+        return None if value is None or value != value else _raise_wrong_kind(name, value, kind)
 
     def truth(record: Mapping[str, Any]) -> Any:
         value = record[name]
         if value is None or value != value:
             return None
-        return bool(value) if value in (0, 1) else _refuse(name, value, kind)
+        return bool(value) if value in (0, 1) else _raise_wrong_kind(name, value, kind)
 
     def any_kind(record: Mapping[str, Any]) -> Any:
         value = record[name]
@@ -95,7 +95,7 @@ def _column(name: str, kind: str | None) -> Run:
     return {"number": number, "text": text, "truth": truth, None: any_kind}[kind]
 
 
-def _refuse(name: str, value: Any, kind: str | None) -> Any:
+def _raise_wrong_kind(name: str, value: Any, kind: str | None) -> Any:
     raise TypeError(f"The column {name!r} of the record holds {value!r}, and a {kind} is needed.")
 
 

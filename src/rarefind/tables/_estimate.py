@@ -14,7 +14,7 @@ from rarefind._core.saved import saved
 from rarefind._core.types import Bools, Floats, Ints
 from rarefind.data.clock import PERIODS, Times
 from rarefind.metrics import Interval
-from rarefind.metrics import budget as checks_bought
+from rarefind.metrics import budget as number_of_checks
 from rarefind.tables.lists import Budget, list_order, top_rows
 
 _LEVEL = 0.95
@@ -166,12 +166,12 @@ class BudgetEstimate:
         sizes = np.bincount(lists)
         grouped = self.group is not None and self.group_rows is not None
         if self.time is not None or (budget_share(budget) is not None and not grouped):
-            checks = np.array([checks_bought(budget, size) for size in sizes], dtype=float)
+            checks = np.array([number_of_checks(budget, size) for size in sizes], dtype=float)
         else:
             whole = np.full(sizes.size, self.rows)
             if self.group is not None and self.group_rows is not None:
                 whole[lists] = self.group_rows[self.group]
-            checks = np.array([checks_bought(budget, n) for n in whole]) * sizes / whole
+            checks = np.array([number_of_checks(budget, n) for n in whole]) * sizes / whole
         if self.owner is None:
             return checks
         return np.minimum(checks, np.bincount(lists[list_order(self.priority, lists, self.owner)]))

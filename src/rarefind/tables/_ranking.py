@@ -68,10 +68,10 @@ class _Kept:
         self._parts.append(rows)
         self._position = np.concatenate([self._position, position])
 
-    def let_go(self, but: Array) -> None:
-        """Leave out all rows but those at the positions, if there are many others."""
-        if self._position.size > 2 * but.size + _SPARE_ROWS:
-            self._parts, self._position = [self.at(but)], but
+    def keep_only(self, position: Array) -> None:
+        """Keep the rows at the positions only, if there are many others."""
+        if self._position.size > 2 * position.size + _SPARE_ROWS:
+            self._parts, self._position = [self.at(position)], position
 
     def at(self, position: Array) -> pd.DataFrame:
         """The rows at the positions, in their order."""
@@ -139,7 +139,7 @@ class ListSink:
             both = self._top.then(taken)
             codes = None if both.owner is None else entity_codes(pd.Series(both.owner))
             self._top = both.at(top_rows(both.priority, both.group, self._checks, codes))
-            self._kept.let_go(but=self._top.position)
+            self._kept.keep_only(self._top.position)
         top = self._top
         if self._request.per is None and top.group.size >= self._checks(top.group[:1])[0]:
             self._least = float(top.priority[-1])

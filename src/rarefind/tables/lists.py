@@ -15,7 +15,7 @@ import pandas as pd
 from rarefind._core.types import Array, Bools, Floats, Ints, Table
 from rarefind.data.clock import PERIODS, Clock, check_per, period_names
 from rarefind.data.frames import column_names, part_of
-from rarefind.metrics import budget as checks_bought
+from rarefind.metrics import budget as number_of_checks
 
 Budget: TypeAlias = int | float | str
 #: How many checks there are for each of some groups.
@@ -133,8 +133,8 @@ def checks_of(budget: Budget, sizes: Mapping[int, int] | None) -> Checks:
 
     def checks(group: Ints) -> Floats:
         different, place = np.unique(group, return_inverse=True)
-        bought = [checks_bought(budget, sizes[number]) for number in different.tolist()]
-        return np.array(bought, dtype=np.float64)[place]
+        found = [number_of_checks(budget, sizes[number]) for number in different.tolist()]
+        return np.array(found, dtype=np.float64)[place]
 
     return checks
 
