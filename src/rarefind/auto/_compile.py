@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import get_tags
 
-from rarefind._core.kernels import compiled
+from rarefind._core.kernels import compiled_so_far
 from rarefind._core.types import Floats, Ints
 from rarefind.auto._candidates import CANDIDATE_NAMES, candidate_estimators
 from rarefind.auto._registry import find_estimator
@@ -42,13 +42,13 @@ def compile_estimators(names: Iterable[str]) -> Iterator[CompiledEstimator]:
     CompiledEstimator
     """
     for name in names:
-        before = compiled()
+        before = compiled_so_far()
         if name == "auto":
             for estimator in candidate_estimators(list(CANDIDATE_NAMES), 0, 1).values():
                 _run(estimator)
         else:
             _run(find_estimator(name).make(10, random_state=0, n_jobs=1))
-        now = compiled()
+        now = compiled_so_far()
         yield CompiledEstimator(
             name, now.functions - before.functions, round(now.seconds - before.seconds, 1)
         )
