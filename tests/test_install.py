@@ -120,7 +120,7 @@ def test_estimators_need_no_extra():
 def test_every_extra_is_part_of_all_or_for_developers():
     (everything,) = EXTRAS["all"]
     parts = set(everything.removeprefix("rarefind[").rstrip("]").split(","))
-    assert parts | {"all", "bench", "demo", "dev", "docs", "studies"} == EXTRAS.keys()
+    assert parts | {"all", "bench", "demo", "dev", "docs"} == EXTRAS.keys()
 
 
 def test_lower_bounds_are_those_of_the_package():

@@ -49,7 +49,7 @@ def test_a_fit_of_a_table_then_compiles_nothing(compile_in, tmp_path):
     script = (
         "import numpy as np, pandas as pd\n"
         "from rarefind import TableModel\n"
-        "from rarefind._core.kernels import compiled\n"
+        "from rarefind._core.kernels import compiled_so_far\n"
         "from rarefind.auto import find_estimator\n"
         "rng = np.random.default_rng(0); x = rng.normal(size=200)\n"
         "table = pd.DataFrame({'x': x, 'kind': rng.choice(['a', 'b', None], 200), 'y': x > 1.2})\n"
@@ -57,7 +57,7 @@ def test_a_fit_of_a_table_then_compiles_nothing(compile_in, tmp_path):
         "for name in ('sgbap', 'gamma-knn'):\n"
         "    model = TableModel(find_estimator(name).make(10, n_jobs=1), 'y', True)\n"
         "    model.fit(table).rank(table, 5)\n"
-        "print(compiled().functions)"
+        "print(compiled_so_far().functions)"
     )
     shown = subprocess.run(
         [sys.executable, "-c", script],

@@ -89,14 +89,14 @@ def test_arrays_for_kernels_have_one_form():
 def test_a_kernel_is_compiled_once_for_all_layouts(tmp_path):
     script = (
         "import numpy as np\n"
-        "from rarefind._core.kernels import compiled\n"
+        "from rarefind._core.kernels import compiled_so_far\n"
         "from rarefind._core.pairs import nearest_squared\n"
         "x = np.random.default_rng(0).random((9, 3))\n"
         "nearest_squared(x, x, 2)\n"
-        "before = compiled().functions\n"
+        "before = compiled_so_far().functions\n"
         "fixed = x.copy(); fixed.flags.writeable = False\n"
         "nearest_squared(fixed, np.asfortranarray(x), 2)\n"
-        "print(before > 0, compiled().functions - before)"
+        "print(before > 0, compiled_so_far().functions - before)"
     )
     assert run_with_cache(script, tmp_path).stdout == "True 0\n"
     assert run_with_cache(script, tmp_path).stdout == "False 0\n", "found on disk"

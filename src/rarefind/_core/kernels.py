@@ -14,7 +14,7 @@ from numba.core import event
 from rarefind._core.progress import Compiled, tell_compiled
 from rarefind._core.types import Array
 
-__all__ = ["awaits_compiling", "compiled", "kernel", "read_only", "reordering_kernel"]
+__all__ = ["awaits_compiling", "compiled_so_far", "kernel", "read_only", "reordering_kernel"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -115,6 +115,6 @@ _WATCH = _Watch()
 event.register("numba:compile", _WATCH)  # type: ignore[no-untyped-call]
 
 
-def compiled() -> Compiled:
+def compiled_so_far() -> Compiled:
     """What this process has compiled so far."""
     return _WATCH.so_far()

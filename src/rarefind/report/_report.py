@@ -70,7 +70,7 @@ def make_report(
         As in :meth:`TableModel.rank <rarefind.TableModel.rank>`; by default those of the fit.
     top : int, default=20
         Rows of the list to show with their reasons.
-    on_step : callable, default=None
+    on_step : callable, optional
         Called with the name of each step, for progress.
 
     Returns
