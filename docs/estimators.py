@@ -36,14 +36,14 @@ def page() -> str:
 def table(*, on_command_line: bool | None = None) -> str:
     """The estimators, or those that the command line offers, or the others: one a row."""
     rows = [_row(each) for each in estimators(on_command_line=on_command_line)]
-    lines = [["name", "estimator", "takes or gives"], ["---"] * 3, *rows]
+    lines = [["name", "estimator, and what it takes or gives"], ["---"] * 2, *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
 def _row(info: EstimatorInfo) -> list[str]:
     link = f"{{class}}`~rarefind.{info.family}.{info.class_name}`"
     able = ", ".join(each for each in SHOWN if each in info.capabilities)
-    return [f"`{info.name}`", f"{link}: {info.description}", able]
+    return [f"`{info.name}`", f"{link}: {info.description}" + (f" (*{able}*)" if able else "")]
 
 
 if __name__ == "__main__":
