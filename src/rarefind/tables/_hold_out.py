@@ -272,7 +272,7 @@ def _last_quarter(
     )
     if length:
         waited = f"{delay.days} days" if delay.days else str(delay).removeprefix("0 days ")
-        how += f", learned from those {waited} before"
+        how += f", learned from rows at least {waited} older"
     return (train, held), how + "."
 
 
