@@ -271,7 +271,7 @@ def _dates(table: pd.DataFrame, name: str) -> pd.Series[Any]:
     dates = pd.api.types.is_datetime64_any_dtype(table[name].dtype)
     if not dates or table[name].isna().all():
         raise ValueError(f"The column {name!r} has no dates: name a column of dates in --time.")
-    return table[name].dt.tz_localize(None)
+    return table[name]
 
 
 def _with_nulls(table: pd.DataFrame, rules: RuleSet) -> pd.DataFrame:

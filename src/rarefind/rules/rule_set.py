@@ -12,6 +12,7 @@ import pandas as pd
 
 from rarefind._core.labels import choose_positive
 from rarefind._core.types import ArrayLike, Bools, Ints, Label, Table
+from rarefind.data.clock import read_times
 from rarefind.metrics.intervals import share_interval
 from rarefind.rules._parse import RuleError
 from rarefind.rules._rule import Rule, which_fire
@@ -333,12 +334,12 @@ def _days(time: ArrayLike | None, n: int) -> float:
     """How many days the rows span, from the first to the last that has one."""
     if time is None:
         return np.nan
-    times = pd.to_datetime(pd.Series(time).reset_index(drop=True))
-    if len(times) != n:
-        raise RuleError(f"{len(times)} times were given for {n} rows.")
-    if times.dt.tz is not None:
-        times = times.dt.tz_localize(None)  # days of their own clock, some of which have 23 hours
-    return float((times.max().normalize() - times.min().normalize()).days + 1)
+    column = pd.Series(time, name="time").reset_index(drop=True)
+    if len(column) != n:
+        raise RuleError(f"{len(column)} times were given for {n} rows.")
+    times = read_times(column, allow_missing=True)
+    days = times.periods("day")[times.known]
+    return float(days.max() - days.min() + 1) if days.size else np.nan
 
 
 def _worth(alert: Bools, positive: Bools, days: float) -> dict[str, float]:
