@@ -6,7 +6,10 @@ from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-__all__ = ["SavedType", "rename_fields", "saved", "saved_type", "type_of_tag"]
+__all__ = ["MARK", "SavedType", "rename_fields", "saved", "saved_type", "type_of_tag"]
+
+#: How model files begin.
+MARK = b"rarefind\n"
 
 State: TypeAlias = dict[str, Any]
 #: Makes the state of an older version of a class one of the present version.

@@ -26,7 +26,7 @@ import xgboost
 
 import rarefind
 from rarefind._core.files import atomic_write
-from rarefind._core.saved import SavedType, saved_type, type_of_tag
+from rarefind._core.saved import MARK, SavedType, saved_type, type_of_tag
 from rarefind.persistence import _format_1
 from rarefind.persistence._codec import Decoder, Encoder, RefusedError
 
@@ -35,7 +35,6 @@ __all__ = ["FORMAT", "load", "read_manifest", "save"]
 #: The format this version writes. Older ones open, newer ones are refused.
 FORMAT = 2
 
-_MARK = b"rarefind\n"
 _DIGEST = hashlib.sha256().digest_size
 # Where classes that are kept in files live. A file says which of their modules it needs, to spare
 # the others; nothing outside of these rooms is imported for it.
@@ -99,7 +98,7 @@ def save(model: Any, path: str | Path) -> None:
             archive.writestr(zipfile.ZipInfo(name), content)
     body = packed.getvalue()
     with atomic_write(Path(path)) as part:
-        part.write_bytes(_MARK + hashlib.sha256(body).digest() + body)
+        part.write_bytes(MARK + hashlib.sha256(body).digest() + body)
 
 
 def load(path: str | Path) -> Any:
@@ -151,9 +150,9 @@ def read_manifest(path: str | Path) -> dict[str, Any]:
 def _body(path: Path) -> bytes:
     """What a model file holds behind its mark and its checksum."""
     content = path.read_bytes()
-    if not content.startswith(_MARK):
+    if not content.startswith(MARK):
         raise ValueError(f"{path} is not a rarefind model file.")
-    digest, body = content[len(_MARK) :][:_DIGEST], content[len(_MARK) + _DIGEST :]
+    digest, body = content[len(MARK) :][:_DIGEST], content[len(MARK) + _DIGEST :]
     if hashlib.sha256(body).digest() != digest:
         raise ValueError(f"{path} is damaged: it is cut short or was changed after it was saved.")
     return body

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rarefind._core.saved import MARK
+
 if TYPE_CHECKING:
     from rarefind.tables._model import TableModel
-
-_MARK = b"rarefind\n"  # how model files begin
 
 
 def open_model(path: str | Path) -> TableModel:
@@ -25,7 +25,7 @@ def open_model(path: str | Path) -> TableModel:
     """
     path = Path(path)
     with path.open("rb") as file:
-        if file.read(len(_MARK)) != _MARK:
+        if file.read(len(MARK)) != MARK:
             raise ValueError(f"{path} is not a rarefind model file.")
     from rarefind.persistence import load
     from rarefind.tables import TableModel
