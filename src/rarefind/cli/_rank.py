@@ -70,8 +70,20 @@ def rank(
 
 
 def records(listed: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows of a list as plain values."""
-    text = listed.to_json(orient="records", date_format="iso", double_precision=15)
+    """The rows of a list as plain values; times with an offset keep it."""
+    from datetime import datetime
+
+    import pandas as pd
+
+    def plain(value: Any) -> Any:
+        return value.isoformat() if isinstance(value, datetime) and not pd.isna(value) else value
+
+    zoned = {
+        str(name): column.astype(object).map(plain)
+        for name, column in listed.items()
+        if isinstance(column.dtype, pd.DatetimeTZDtype) or column.dtype == object
+    }
+    text = listed.assign(**zoned).to_json(orient="records", date_format="iso", double_precision=15)
     return list(json.loads(text))
 
 
