@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
@@ -285,21 +286,35 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
 
     def _check_rows(self, X: Table) -> Floats:
         check_is_fitted(self)
-        if not self._is_plain(X):
-            X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
-        check_finite(self, X, self._allows_missing)
-        return X
+        return self._check_more_rows(X)
 
-    def _is_plain(self, X: Any) -> bool:
-        """Whether scikit-learn would pass it on as it is; to ask it takes longer than a score."""
-        return (
+    def _check_more_rows(self, X: Table) -> Floats:
+        """The numbers of rows, in the columns of the fit."""
+        values = self._plain_values(X)
+        if values is None:
+            values = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
+        check_finite(self, values, self._allows_missing)
+        return values
+
+    def _plain_values(self, X: Any) -> Floats | None:
+        """The numbers of rows that scikit-learn would pass on as they are; None of any others.
+
+        To ask scikit-learn takes longer than a score.
+        """
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None:
+            if type(X) is not pd.DataFrame or not np.array_equal(X.columns, names):
+                return None
+            X = X.to_numpy()
+        if (
             type(X) is np.ndarray
             and X.dtype == np.float64
             and X.ndim == 2
             and len(X) > 0
             and X.shape[1] == self.n_features_in_
-            and not hasattr(self, "feature_names_in_")
-        )
+        ):
+            return X
+        return None
 
     def _feature_names(self) -> list[str]:
         return feature_names(self)

@@ -285,10 +285,7 @@ class OnlineClassifier(StreamScorer):
             return self._first_rows(X, classes)
         if classes is not None:
             self._check_same_classes(classes)
-        if not self._is_plain(X):
-            return self._check_rows(X)
-        check_finite(self, X, self._allows_missing)
-        return np.asarray(X)
+        return self._check_more_rows(X)
 
     def _first_rows(self, X: Table, classes: ArrayLike | None) -> Floats:
         self._check_constraints()
