@@ -52,13 +52,14 @@ def rank(
 
     opened = open_model(model)
     from rarefind.cli._steps import rows_bar
-    from rarefind.data.read import about_rows
+    from rarefind.data.read import about_rows, row_numbers
+    from rarefind.data.row_numbers import rows_named_by
 
-    with rows_bar(about_rows(data), quiet=quiet or as_json) as advance:
+    with rows_bar(about_rows(data), quiet=quiet or as_json) as advance, rows_named_by(data):
         listed = rank_file(
             opened, data, budget, per=per, one_per=one_per, reasons=reasons, on_rows=advance
         )
-    listed.insert(1, "row", listed.index)
+    listed.insert(1, "row", row_numbers(data).of(listed.index))
     if output is not None:
         _write(listed, output)
     if as_json:
