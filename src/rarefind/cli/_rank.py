@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rarefind._core.budget import check_budget
+from rarefind._core.text import visible
 from rarefind.cli import _options as options
 from rarefind.cli._inputs import check_not_overwriting, check_readable
 from rarefind.cli._outputs import check_output
@@ -61,10 +62,11 @@ def rank(
 
     opened = open_model(model)
     from rarefind.cli._steps import rows_bar
-    from rarefind.data.read import about_rows
+    from rarefind.data.read import about_rows, row_numbers
+    from rarefind.data.row_numbers import rows_named_by
 
     warned: list[str] = []
-    with rows_bar(about_rows(data), quiet=quiet or as_json) as advance:
+    with rows_bar(about_rows(data), quiet=quiet or as_json) as advance, rows_named_by(data):
         listed = rank_file(
             *(opened, data, budget),
             per=per,
@@ -73,7 +75,7 @@ def rank(
             on_rows=advance,
             on_warning=warned.append,
         )
-    listed.insert(1, "row", listed.index)
+    listed.insert(1, "row", row_numbers(data).of(listed.index))
     if output is not None:
         _write(listed, output)
     if as_json:
@@ -84,7 +86,7 @@ def rank(
     elif not quiet:
         typer.echo(f"{len(listed):,} rows to check are in {output}.")
     for sentence in warned:
-        typer.echo(f"rarefind: warning: {sentence}", err=True)
+        typer.echo(f"rarefind: warning: {visible(sentence)}", err=True)
 
 
 def records(listed: pd.DataFrame) -> list[dict[str, Any]]:

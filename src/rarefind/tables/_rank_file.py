@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from rarefind.data.columns import LevelCodesPlan, LevelsPlan
 from rarefind.data.decode import texts
 from rarefind.data.frames import part_of
 from rarefind.data.read import file_columns, file_rows, read_pieces
+from rarefind.data.row_numbers import rows_named_by
 from rarefind.data.types import OtherTypeError, infer_type
 from rarefind.tables._ranking import ListSink, group_sizes
 from rarefind.tables._unlike import UnlikeSink
@@ -104,7 +106,7 @@ def rank_file(
     def read(names: list[str], with_levels: list[str]) -> Iterator[Any]:
         return read_pieces(path, chunk_rows, model.types_, names, with_levels)
 
-    try:
+    with _errors_of(path):
         sizes: dict[int, int] | None = None
         if share is not None and request.per is None and rows is not None:
             sizes = {0: rows}
@@ -119,9 +121,17 @@ def rank_file(
         if said := unlike.sentence():
             (on_warning or _warn)(said)
         return sink.listed(reasons)
+
+
+@contextmanager
+def _errors_of(path: str | Path) -> Iterator[None]:
+    """Errors inside name the file, and a row of it."""
+    try:
+        with rows_named_by(path):
+            yield
     except OtherTypeError as error:
         raise ValueError(
-            f"Column {error.column!r} of {path} has {error.value!r} in row {error.row}, and had "
+            f"Column {error.column!r} of {path} has {error.value!r} in {error.row}, and had "
             f"{error.expected} when the model was fitted: correct the column, or fit the model "
             "again."
         ) from None
@@ -168,6 +178,6 @@ def _checked(model: TableModel, pieces: Iterator[Piece]) -> Iterator[Piece]:
             known = text.is_valid().to_numpy(zero_copy_only=False)
             row = int(known.argmax())
             value, held = text[row].as_py(), f"text such as {plan.levels[0]!r}"
-            raise OtherTypeError("another type", plan.column, held, value, row + 1)
+            raise OtherTypeError(": another type", plan.column, held, value, row)
     yield first
     yield from pieces
