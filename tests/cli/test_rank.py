@@ -24,7 +24,7 @@ def test_the_list_is_that_of_the_library(listed, files):
     expected = model.rank(read_table(files.new, like=model.types_), 12)
     assert listed["rank"].tolist() == list(range(1, 13))
     assert listed["claim"].tolist() == expected["claim"].tolist()
-    assert listed["row"].tolist() == expected.index.tolist()
+    assert listed["row"].tolist() == (expected.index + 2).tolist(), "the lines of the file"
     assert listed["priority"].tolist() == expected["priority"].tolist(), "to the last bit"
     assert listed["reason"].tolist() == expected["reason"].tolist()
     assert listed["probability"].is_monotonic_decreasing
@@ -32,7 +32,7 @@ def test_the_list_is_that_of_the_library(listed, files):
 
 def test_the_list_finds_more_than_chance(listed, files):
     false = files.labelled["false"] == "yes"
-    assert false.iloc[listed["row"]].mean() > 3 * false.mean()
+    assert false.iloc[listed["row"] - 2].mean() > 3 * false.mean()
 
 
 def test_periods_and_entities(rarefind, files):

@@ -52,13 +52,14 @@ def rank(
 
     opened = open_model(model)
     from rarefind.cli._steps import rows_bar
-    from rarefind.data.read import about_rows
+    from rarefind.data.read import about_rows, row_numbers
+    from rarefind.data.row_numbers import rows_named_by
 
-    with rows_bar(about_rows(data), quiet=quiet or as_json) as advance:
+    with rows_bar(about_rows(data), quiet=quiet or as_json) as advance, rows_named_by(data):
         listed = rank_file(
             opened, data, budget, per=per, one_per=one_per, reasons=reasons, on_rows=advance
         )
-    listed.insert(1, "row", listed.index)
+    listed.insert(1, "row", row_numbers(data).of(listed.index))
     if output is not None:
         _write(listed, output)
     if as_json:
@@ -70,8 +71,20 @@ def rank(
 
 
 def records(listed: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows of a list as plain values."""
-    text = listed.to_json(orient="records", date_format="iso", double_precision=15)
+    """The rows of a list as plain values; times with an offset keep it."""
+    from datetime import datetime
+
+    import pandas as pd
+
+    def plain(value: Any) -> Any:
+        return value.isoformat() if isinstance(value, datetime) and not pd.isna(value) else value
+
+    zoned = {
+        str(name): column.astype(object).map(plain)
+        for name, column in listed.items()
+        if isinstance(column.dtype, pd.DatetimeTZDtype) or column.dtype == object
+    }
+    text = listed.assign(**zoned).to_json(orient="records", date_format="iso", double_precision=15)
     return list(json.loads(text))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from rarefind.data.columns import LevelCodesPlan, LevelsPlan
 from rarefind.data.decode import texts
 from rarefind.data.frames import part_of
 from rarefind.data.read import file_columns, file_rows, read_pieces
+from rarefind.data.row_numbers import rows_named_by
 from rarefind.data.types import OtherTypeError, infer_type
 from rarefind.tables._ranking import ListSink, group_sizes
 from rarefind.tables.lists import Budget, Groups, ListRequest
@@ -91,7 +93,7 @@ def rank_file(
     def read(names: list[str], with_levels: list[str]) -> Iterator[Any]:
         return read_pieces(path, chunk_rows, model.types_, names, with_levels)
 
-    try:
+    with _errors_of(path):
         sizes: dict[int, int] | None = None
         if share is not None and per is None and rows is not None:
             sizes = {0: rows}
@@ -104,9 +106,17 @@ def rank_file(
         if most is not None:
             check_budget(most, total, str(path))
         return sink.listed(reasons)
+
+
+@contextmanager
+def _errors_of(path: str | Path) -> Iterator[None]:
+    """Errors inside name the file, and a row of it."""
+    try:
+        with rows_named_by(path):
+            yield
     except OtherTypeError as error:
         raise ValueError(
-            f"Column {error.column!r} of {path} has {error.value!r} in row {error.row}, and had "
+            f"Column {error.column!r} of {path} has {error.value!r} in {error.row}, and had "
             f"{error.expected} when the model was fitted: correct the column, or fit the model "
             "again."
         ) from None
@@ -149,6 +159,6 @@ def _checked(model: TableModel, pieces: Iterator[Piece]) -> Iterator[Piece]:
             known = text.is_valid().to_numpy(zero_copy_only=False)
             row = int(known.argmax())
             value, held = text[row].as_py(), f"text such as {plan.levels[0]!r}"
-            raise OtherTypeError("another type", plan.column, held, value, row + 1)
+            raise OtherTypeError(": another type", plan.column, held, value, row)
     yield first
     yield from pieces

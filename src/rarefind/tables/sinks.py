@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rarefind._core.types import Floats, Label
 from rarefind.data.clock import Clock, Times, has_dates
 from rarefind.data.frames import as_frame, column_names, part_of
+from rarefind.data.row_numbers import RowError
 from rarefind.data.target import check_column, same_label
 from rarefind.tables.scoring import ScoredPiece
 
@@ -143,11 +144,11 @@ class VerdictSink:
         found = [_code(value, positive, negative) for value in values]
         if None in found:
             wrong = found.index(None)
-            row = piece.start + int((codes == wrong).argmax()) + 1
-            raise ValueError(
-                f"Column {name!r} has the verdict {values[wrong]!r} in row {row:,}, where the "
-                f"target's values are {positive!r} and {negative!r}: write one of them, or nothing "
-                "where it is not known."
+            raise RowError(
+                f"Column {name!r} has the verdict {values[wrong]!r} in",
+                piece.start + int((codes == wrong).argmax()),
+                f", where the target's values are {positive!r} and {negative!r}: write one of "
+                "them, or nothing where it is not known.",
             )
         return np.array([*found, -1], dtype=np.int8)[codes]  # -1 is the last, of a missing value
 
