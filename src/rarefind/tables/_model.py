@@ -19,7 +19,6 @@ from rarefind.data import DriftReference, TableEncoder, check_target
 from rarefind.data.clock import time_order
 from rarefind.data.column_reference import ColumnReference
 from rarefind.data.frames import as_frame, entity_codes
-from rarefind.neighbors import GammaKNNClassifier
 from rarefind.rules import Reason, RuleSet
 from rarefind.selection.labelled import Labelled
 from rarefind.tables._card import ModelCard
@@ -157,7 +156,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         """Fit encoder and estimator to the rows; the rows as the estimator was given them."""
         self._check_roles(frame)
         self.positive_ = check_target(frame, self.target, self.positive)
-        estimator = GammaKNNClassifier() if self.estimator is None else clone(self.estimator)
+        estimator = _default_estimator() if self.estimator is None else clone(self.estimator)
         if not (hasattr(estimator, "priority") and hasattr(estimator, "explain")):
             raise ValueError(
                 f"{type(estimator).__name__} gives no priority and no reasons: "
@@ -433,6 +432,12 @@ class TableModel(ClassifierMixin, BaseEstimator):
                 codes, different = pd.factorize(values, use_na_sentinel=False)
                 texts = [self.encoder_.describe_value(column, value) for value in different]
                 self.known_values_[column] = [texts[code] for code in codes]
+
+
+def _default_estimator() -> Any:
+    from rarefind.neighbors import GammaKNNClassifier  # takes its time, and is not always needed
+
+    return GammaKNNClassifier()
 
 
 def _with_target(frame: pd.DataFrame, target: str, y: ArrayLike) -> pd.DataFrame:
