@@ -274,7 +274,7 @@ def _quantiles(values: Floats, n: int) -> Floats:
     """About ``n`` quantiles; each value itself, and what follows it, where there are no more."""
     distinct = np.unique(values)
     if distinct.size <= n:
-        with np.errstate(over="ignore"):  # nothing follows the largest number: inf is no cut
+        with np.errstate(over="ignore"):  # what follows the largest number is not a cut
             return np.concatenate([distinct, np.nextafter(distinct, np.inf)])
     return _at_shares(values, np.arange(1, n) / n) if n > 1 else np.empty(0)
 
