@@ -16,6 +16,8 @@ from rarefind.conditions._measures import Measures
 from rarefind.conditions._reasons import reasons_of
 from rarefind.rules import Reason, RuleError, RuleSet
 from rarefind.rules.branches import BranchList
+from rarefind.rules.sql_columns import SqlColumns, own_columns
+from rarefind.rules.sql_words import sql_name
 
 
 class ConditionListClassifier(RareClassifier):
@@ -96,7 +98,13 @@ class ConditionListClassifier(RareClassifier):
             All columns of the table, and the priority.
         """
         check_is_fitted(self)
-        return as_sql(self._condition_list, self._feature_names(), dialect, table, output)
+        columns = own_columns(self, self._feature_names(), dialect)
+        columns.check_output(output)
+        return self._query(columns, sql_name(table, dialect), output)
+
+    def _query(self, columns: SqlColumns, rows: str, output: str) -> str:
+        """The query on features that are read from the columns of a table."""
+        return as_sql(self._condition_list, columns, rows, output)
 
     def to_json(self) -> str:
         """The whole model as JSON, which :meth:`from_json` reads.

@@ -26,6 +26,7 @@ from rarefind.tables._column_shares import measured_shares
 from rarefind.tables._estimate import BudgetEstimate
 from rarefind.tables._ranking import Chunks, rank_chunks
 from rarefind.tables._reasons import Words
+from rarefind.tables._sql import is_plain, table_query
 from rarefind.tables.lists import ListRequest
 from rarefind.tables.rules import as_read, table_rules
 
@@ -186,6 +187,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         times = time_order(frame[self.time]) if timed else None
         encoded = self._encode(frame)
         self.estimator_ = Labelled.of(encoded, labels, groups, self.positive_, times).fit(estimator)
+        self._mark_encoded()
         self.classes_ = np.asarray(self.estimator_.classes_)
         self.types_: dict[str, Any] = dict(frame.attrs.get("rarefind_types", {}))
         self.rows_, self.positives_ = len(frame), int((labels == self.positive_).sum())
@@ -328,6 +330,32 @@ class TableModel(ClassifierMixin, BaseEstimator):
             )
         return table_rules(self.encoder_, *self.estimator_.condition_branches())
 
+    def to_sql(self, dialect: str = "ansi", table: str = "rows", output: str = "priority") -> str:
+        """A query that gives each row of a table in a database its priority.
+
+        It speaks of the table's own columns and levels, and reads them as the model does: spaces
+        around texts, words for missing values, levels that were not seen at the fit, dates, truths,
+        and numbers that were texts at the fit. In SQLite, DuckDB and PostgreSQL its priorities are
+        those of :meth:`priority` to the last bit. A value that the model would refuse ends it.
+
+        Parameters
+        ----------
+        dialect : {"ansi", "sqlite", "duckdb", "postgresql", "mysql"}, default="ansi"
+            The database.
+        table : str, default="rows"
+            The table, or schema.table, with the columns that the model uses, of the types that they
+            had at the fit. In SQLite, dates are texts as 2026-01-31 12:30:00.
+        output : str, default="priority"
+            Name of the column with the priority.
+
+        Returns
+        -------
+        str
+            All columns of the table, and the priority. Models that are trees or lists of conditions
+            can be written so: MetaAP, TreeRank and ConditionClassifier.
+        """
+        return table_query(self.encoder_, self._fitted(), dialect, table, output)
+
     def read(self, table: Table) -> pd.DataFrame:
         """The columns that the model uses, as it reads them: what :meth:`rules` speak of.
 
@@ -393,6 +421,11 @@ class TableModel(ClassifierMixin, BaseEstimator):
         column = list(self.classes_).index(self.positive_)
         probability = np.asarray(self._fitted().predict_proba(encoded))[:, column]
         return probability, self._explain(rows, encoded) if reasons else []
+
+    def _mark_encoded(self) -> None:
+        """Let the estimator know that its columns are not those of a table."""
+        if hasattr(self.estimator_, "to_sql") and not is_plain(self.encoder_):
+            self.estimator_._is_encoded = True
 
     def _fitted(self) -> Any:
         check_is_fitted(self, "estimator_")
