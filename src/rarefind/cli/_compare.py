@@ -98,12 +98,14 @@ def compare(
     end = float("inf") if limit is None else began + limit
     with steps(quiet=quiet or as_json, verbose=verbose, end=end) as say:
         say(f"Reading {data}")
+        from rarefind.data.row_numbers import rows_named_by
         from rarefind.rules import read_rules
         from rarefind.tables import hold_out, whole_budget
 
         spending = Spending(budget, per, one_per)
         table, bare = open_labelled(data, roles, spending)
-        held_out = hold_out(bare, table, per=per, delay=delay, seed=seed)
+        with rows_named_by(data):
+            held_out = hold_out(bare, table, per=per, delay=delay, seed=seed)
         written = None if rules is None else read_rules(rules, table)
         checks = whole_budget(table, budget, per, time)
         models = _models(names, bare, written, checks, seed, jobs)

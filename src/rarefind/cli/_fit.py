@@ -77,8 +77,11 @@ def fit(
     with steps(quiet=quiet or as_json, verbose=verbose, end=end) as say:
         say(f"Reading {data}")
         spending = Spending(budget, per, one_per)
+        from rarefind.data.row_numbers import rows_named_by
+
         table, ours = open_labelled(data, roles, spending)
-        held_out = _held_out(ours, table, per, delay, seed)
+        with rows_named_by(data):
+            held_out = _held_out(ours, table, per, delay, seed)
         from rarefind.data import profile_table
         from rarefind.persistence import save
         from rarefind.tables import whole_budget
