@@ -22,6 +22,7 @@ from rarefind.data.frames import as_frame, entity_codes
 from rarefind.rules import Reason, RuleSet
 from rarefind.selection.labelled import Labelled
 from rarefind.tables._card import ModelCard
+from rarefind.tables._column_shares import measured_shares
 from rarefind.tables._estimate import BudgetEstimate
 from rarefind.tables._ranking import Chunks, rank_chunks
 from rarefind.tables._reasons import Words
@@ -83,6 +84,9 @@ class TableModel(ClassifierMixin, BaseEstimator):
         files by (``like=``); empty for a table that was not read by it.
     drift_reference_ : DriftReference
         How the columns were spread, to compare later files with; no rows, and no rare levels.
+    column_shares_ : dict of str to float
+        The share of the score that each column carries, by how far known rows move when it takes
+        the values of others; empty for estimators with ``feature_importances_``.
     score_reference_ : ColumnReference
         The same of the priorities of the rows of the fit.
     estimate_ : BudgetEstimate or None
@@ -148,6 +152,11 @@ class TableModel(ClassifierMixin, BaseEstimator):
         encoded = self._learn(frame)
         self.drift_reference_ = DriftReference.of(frame, self.encoder_.columns_)
         self.score_reference_ = self._spread_of_scores(encoded)
+        self.column_shares_: dict[str, float] = {}
+        if not hasattr(self.estimator_, "feature_importances_"):
+            positive = frame[self.target].to_numpy() == self.positive_
+            columns = self.encoder_.original_columns_
+            self.column_shares_ = measured_shares(self.estimator_, encoded, columns, positive)
         self._keep_known(frame)
         self.estimate_: BudgetEstimate | None = None
         return self
