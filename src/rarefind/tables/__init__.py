@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rarefind.tables._rank_file import rank_file
     from rarefind.tables._rule_model import RuleModel
     from rarefind.tables._verdicts import ListCheck
+    from rarefind.tables.list_files import write_list
 
 __all__ = [
     "BudgetEstimate",
@@ -39,6 +40,7 @@ __all__ = [
     "open_model",
     "rank_file",
     "whole_budget",
+    "write_list",
 ]
 
 __getattr__ = lazily(
@@ -60,5 +62,6 @@ __getattr__ = lazily(
         "open_model": "rarefind.tables._open",
         "rank_file": "rarefind.tables._rank_file",
         "whole_budget": "rarefind.tables._hold_out",
+        "write_list": "rarefind.tables.list_files",
     },
 )
