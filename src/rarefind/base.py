@@ -13,7 +13,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rarefind._core.checks import check_finite, clear_errors, feature_names, level_columns
+from rarefind._core.checks import (
+    check_finite,
+    check_spread,
+    clear_errors,
+    feature_names,
+    level_columns,
+)
 from rarefind._core.labels import choose_positive
 from rarefind._core.sklearn_compat import CallbackSupportMixin
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Label, Table
@@ -77,6 +83,8 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     _many_classes = False
     #: Whether rows may have missing values (NaN).
     _allows_missing = False
+    #: Whether values are squared, and squared again: numbers have to be neither huge nor tiny.
+    _squares_values: ClassVar[bool] = False
     #: Whether ``fit`` takes tables with texts and dates as they are, without an encoder.
     reads_tables: ClassVar[bool] = False
     #: Whether priorities are faster, and the same, where each column is in one piece of memory.
@@ -286,6 +294,7 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
                 ensure_min_samples=2,
             )
         check_finite(self, X, self._allows_missing)
+        check_spread(self, X)
         return X, np.asarray(labels)
 
     def _learn_categories(self, X: Table) -> Table:
