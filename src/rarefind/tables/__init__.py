@@ -7,7 +7,13 @@ from rarefind._core.lazy import lazily
 if TYPE_CHECKING:
     from rarefind.tables._card import ModelCard
     from rarefind.tables._estimate import BudgetEstimate, ListValue
-    from rarefind.tables._hold_out import HoldOut, estimate_budget, hold_out, whole_budget
+    from rarefind.tables._hold_out import (
+        CannotHoldOutError,
+        HoldOut,
+        estimate_budget,
+        hold_out,
+        whole_budget,
+    )
     from rarefind.tables._model import TableModel
     from rarefind.tables._monitor import MonitorReport, monitor
     from rarefind.tables._open import open_model
@@ -19,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BudgetEstimate",
+    "CannotHoldOutError",
     "HoldOut",
     "ListCheck",
     "ListValue",
@@ -40,6 +47,7 @@ __getattr__ = lazily(
     __name__,
     {
         "BudgetEstimate": "rarefind.tables._estimate",
+        "CannotHoldOutError": "rarefind.tables._hold_out",
         "HoldOut": "rarefind.tables._hold_out",
         "ListCheck": "rarefind.tables._verdicts",
         "ListValue": "rarefind.tables._estimate",
