@@ -116,9 +116,7 @@ def match_list(checked: CheckedList, identifier: Any, priority: Floats) -> Match
     return MatchedList(verdict, listed, notes)
 
 
-def _places(
-    checked: CheckedList, identifier: Array, priority: Floats
-) -> tuple[Ints, list[str]]:
+def _places(checked: CheckedList, identifier: Array, priority: Floats) -> tuple[Ints, list[str]]:
     """The row of the file that each row of the list is, -1 for none, and names of several rows."""
     names = checked.name
     # The row that ranks highest of those with an identifier; of equal ones the first.
@@ -126,7 +124,7 @@ def _places(
     first = pd.Series(order, index=identifier[order])
     repeated = set(identifier[pd.Series(identifier).duplicated().to_numpy()].tolist())
     first = first[~first.index.duplicated()]
-    place = first.reindex(names).fillna(-1).to_numpy(dtype=np.int64)
+    place = np.array(first.reindex(names).fillna(-1), dtype=np.int64)
     # A spreadsheet turns 00123 into 123.
     lost = np.flatnonzero(place < 0)
     if lost.size:
@@ -199,8 +197,8 @@ def _verdicts(model: TableModel, column: pd.Series[Any], names: Array) -> Verdic
         wrong = found.index(None)
         raise ValueError(
             f"The list has the verdict {_plain(values[wrong])!r} on "
-            f"{names[(codes == wrong).argmax()]}: write {model.positive_} or {_negative(model)}, "
-            "or yes or no, or nothing where the row was not checked."
+            f"{names[(codes == wrong).argmax()]}: write {_labels(model)}yes or no, or nothing "
+            "where the row was not checked."
         )
     return np.array([*found, -1], dtype=np.int8)[codes]
 
@@ -215,6 +213,11 @@ def _code(model: TableModel, value: Any) -> int | None:
             return code
     word = _text(value).casefold()
     return 1 if word in _YES else 0 if word in _NO else None
+
+
+def _labels(model: TableModel) -> str:
+    is_yes_or_no = isinstance(model.positive_, bool | np.bool_)
+    return "" if is_yes_or_no else f"{model.positive_} or {_negative(model)}, or "
 
 
 def _negative(model: TableModel) -> Label:
