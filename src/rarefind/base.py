@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -13,8 +14,20 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rarefind._core.checks import check_finite, feature_names
+from rarefind._core.fields import (
+    LabelArray,
+    LabelValue,
+    Maybe,
+    NameArray,
+    Number,
+    Object,
+    Perhaps,
+    Size,
+    StateError,
+)
 from rarefind._core.labels import choose_positive
 from rarefind._core.sklearn_compat import CallbackSupportMixin
+from rarefind._core.state import State
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Label, Table
 from rarefind.metrics import CountMetric
 from rarefind.rules import Condition, Reason
@@ -27,7 +40,35 @@ from rarefind.selection.calibration import (
 )
 from rarefind.selection.thresholds import ANY_THRESHOLD, bounds_at, check_count_metric
 
-__all__ = ["RareClassifier"]
+__all__ = ["CLASSIFIER_STATE", "RareClassifier"]
+
+
+def _check_labels(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    """The positive label is one of two; a metric has a name that is known."""
+    if sizes["classes"] < 2:
+        raise StateError("'classes_' has fewer than two labels")
+    if (sizes["classes"] == 2) != ("pos_label_" in state):
+        raise StateError("'pos_label_' belongs to two classes")
+    if sizes["classes"] == 2 and state["pos_label_"] not in state["classes_"].tolist():
+        raise StateError("'pos_label_' is not one of the labels")
+    if isinstance(state.get("metric"), str):
+        check_count_metric(state["metric"])
+
+
+#: What every fitted classifier keeps in a model file: ``d`` columns, ``classes`` labels.
+CLASSIFIER_STATE = State(
+    {
+        "n_features_in_": Size("d", low=1),
+        "feature_names_in_": Perhaps(NameArray("d")),
+        "classes_": LabelArray("classes"),
+        "pos_label_": Perhaps(LabelValue()),
+        "threshold_": Number(nan=True),
+        "value_": Perhaps(Number(nan=True)),
+        "_calibration": Maybe(Object("calibration", "beta-calibration")),
+        "_reference": Maybe(Object("score-reference")),
+    },
+    _check_labels,
+)
 
 # Columns that a reason names.
 _CONDITIONS_SHOWN = 5
