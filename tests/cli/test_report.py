@@ -63,7 +63,7 @@ def test_the_command_writes_the_page_and_prints_the_figures(folder):
         ("bare.rarefind", "later.csv", [], "without its table's columns"),
         ("model.rarefind", "text.rarefind", [], "is not of a known kind"),
         ("model.rarefind", "without.csv", [], "amount"),
-        ("model.rarefind", "maybe.csv", [], "'maybe' in row 1"),
+        ("model.rarefind", "maybe.csv", [], "'maybe' in row 2"),
         ("model.rarefind", "soon.csv", [], "'soon'"),
         ("model.rarefind", "later.csv", ["--budget", "0"], "buys nothing"),
         ("model.rarefind", "later.csv", ["--budget", "901"], "larger than the file"),

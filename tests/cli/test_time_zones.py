@@ -5,6 +5,11 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.metrics import average_precision_score
+
+from rarefind import TableModel
+from rarefind.data import read_table
+from rarefind.trees import MetaAPClassifier
 
 
 def nights(rows=600, seed=0):
@@ -49,7 +54,7 @@ def test_fit_rank_and_monitor_have_the_same_days(rarefind, tmp_path, kind):
     assert ranked.returncode == 0, ranked.stderr
     rows = pd.DataFrame(json.loads(ranked.stdout)["list"])
     assert rows["day"].tolist() == sorted(days.unique())
-    assert (days.iloc[rows["row"]].to_numpy() == rows["day"]).all()
+    assert (days.iloc[rows["row"] - 2].to_numpy() == rows["day"]).all()
     watched = rarefind("monitor", model, tmp_path / "held.csv", "--json")
     assert watched.returncode == 0, watched.stderr
     found = json.loads(watched.stdout)
@@ -58,6 +63,48 @@ def test_fit_rank_and_monitor_have_the_same_days(rarefind, tmp_path, kind):
     assert [week["week"] for week in found["weeks"]] == sorted(
         weeks.dt.strftime("%Y-%m-%d").unique()
     )
+
+
+def test_an_offset_of_winter_is_the_same_clock_in_summer(tmp_path):
+    """A model of +01:00 read the hours of +02:00 an hour too early."""
+    rng = np.random.default_rng(0)
+    for season, start in (("winter", "2026-01-05"), ("summer", "2026-06-05")):
+        local = pd.Timestamp(start) + pd.to_timedelta(rng.integers(0, 28_800, 600), unit="min")
+        table = pd.DataFrame({"opened": local.tz_localize("Europe/Paris")})
+        table = table.assign(other=rng.normal(size=600), night=np.where(local.hour == 9, 1, 0))
+        table.to_csv(tmp_path / f"{season}.csv", index=False)
+        table.to_parquet(tmp_path / f"{season}.parquet")
+        table.assign(opened=local).to_parquet(tmp_path / f"{season}-naive.parquet")
+    estimator = MetaAPClassifier(random_state=0)
+    model = TableModel(estimator, target="night").fit(read_table(tmp_path / "winter.csv"))
+    summer = read_table(tmp_path / "summer.csv")
+    assert set(summer["opened"].map(lambda time: time.utcoffset().total_seconds())) == {7200}
+    expected = model.priority(summer)
+    assert average_precision_score(summer["night"], expected) > 0.95
+    for other in ("summer.parquet", "summer-naive.parquet"):
+        np.testing.assert_array_equal(model.priority(read_table(tmp_path / other)), expected)
+    drift = model.drift_reference_.counter().update(summer).table().set_index("column")
+    assert drift.loc["opened", "verdict"] == "stable"
+
+
+def test_a_list_as_json_has_the_local_time(rarefind, tmp_path):
+    """The list said day 2 January beside a time of 1 January, in UTC."""
+    table, model = nights(), tmp_path / "model.rarefind"
+    table.to_csv(tmp_path / "nights.csv", index=False)
+    asked = ("--target", "fraud", "--time", "when", "--budget", "1", "--per", "day")
+    fitted = rarefind("fit", tmp_path / "nights.csv", *asked, "--model", "gamma-knn", "-o", model)
+    assert fitted.returncode == 0, fitted.stderr
+    zones = np.array(["Europe/Paris", "America/New_York", "Asia/Tokyo"])[np.arange(600) % 3]
+    mixed = [time.tz_convert(zone) for time, zone in zip(table["when"], zones, strict=True)]
+    table.assign(when=[time.isoformat() for time in mixed]).to_csv(tmp_path / "m.csv", index=False)
+    for name, times in (("nights.csv", table["when"]), ("m.csv", pd.Series(mixed))):
+        said = rarefind(
+            *("rank", model, tmp_path / name, "--budget", "1", "--per", "day", "--json"),
+            "--no-reasons",
+        )
+        rows = json.loads(said.stdout)["list"]
+        assert [row["when"][:10] for row in rows] == [row["day"] for row in rows]
+        assert [row["when"] for row in rows] == [times[row["row"] - 2].isoformat() for row in rows]
 
 
 def test_a_column_has_its_groups(rarefind, files, tmp_path):
@@ -81,7 +128,7 @@ def test_a_column_has_its_groups(rarefind, files, tmp_path):
     watched = rarefind("monitor", model, tmp_path / "labelled.csv", "--json")
     found = json.loads(watched.stdout)["list"]
     assert (found["listed"], found["checked"]) == (12, 12)
-    assert found["hits"] == (files.labelled["false"].iloc[rows["row"]] == "yes").sum()
+    assert found["hits"] == (files.labelled["false"].iloc[rows["row"] - 2] == "yes").sum()
     compared = rarefind(
         *("compare", files.known, "--target", "false", "--time", "day", "--drop", "claim", *asked),
         *("--entity", "customer", "--model", "gamma-knn", "--json"),

@@ -101,7 +101,7 @@ def test_what_the_budget_finds_in_the_file_is_counted_right(models, folder):
     assert figures["calibration"]["expected"] == pytest.approx(expected)
     ranked = models["sgbap"].rank(table, 20)
     assert [case["id"] for case in figures["cases"]] == ranked["name"].tolist()
-    assert [case["row"] - 1 for case in figures["cases"]] == ranked.index.tolist()
+    assert [case["row"] - 2 for case in figures["cases"]] == ranked.index.tolist()
 
 
 def test_rows_without_a_label_are_not_counted(models, folder):

@@ -10,8 +10,8 @@ from rarefind.selection import best_threshold
 from rarefind.trees import MetaAPClassifier, MetaAPForestClassifier
 from rarefind.trees import _forest as forest
 from rarefind.trees._forest import _number_of_columns, bootstrap
-from rarefind.trees._forest_reasons import _median, _typical
-from rarefind.trees._paths import interval, merge_conditions, path_weights, row_path
+from rarefind.trees._forest_reasons import _Asked, _median, _typical
+from rarefind.trees._paths import merge_conditions, path_weights, row_path
 
 
 def table(n=200, seed=0, d=4):
@@ -284,24 +284,17 @@ def _weighted_middle(pairs):
 
 
 def test_typical_bounds_by_hand():
-    found = [
-        interval("x", -np.inf, 5.0),
-        interval("x", 1.0, 6.0),
-        interval("x", 2.0, np.inf),
-        interval("x", -np.inf, 9.0),
-    ]
+    bounds = [(-np.inf, 5.0), (1.0, 6.0), (2.0, np.inf), (-np.inf, 9.0)]
     weights = [0.1, 0.4, 0.4, 0.1]
-    conditions = [
-        type(c)(c.feature, c.op, c.value, c.raw_unit_text, w)
-        for c, w in zip(found, weights, strict=True)
-    ]
-    typical = _typical(conditions, 4.0, 0.3)
+    asked = [_Asked(*own, weight) for own, weight in zip(bounds, weights, strict=True)]
+    typical = _typical("x", asked, 4.0, 0.3)
     assert (typical.op, typical.value, typical.weight) == ("between", (1.0, 6.0), 0.3)
     assert str(typical) == "1 < x <= 6"
     # Where most of the weight comes without a bound, there is none.
-    typical = _typical([conditions[0], conditions[2]], 4.0, 1.0)
+    typical = _typical("x", [asked[0], asked[2]], 4.0, 1.0)
     assert (typical.op, typical.value) == (">", 2.0)
-    assert str(_typical(conditions, np.nan, 1.0)) == "x is missing"
+    assert str(_typical("x", asked, np.nan, 1.0)) == "x is missing"
+    assert str(_typical("x", [_Asked(-np.inf, np.inf, 1.0)], 4.0, 1.0)) == "x = 4"
 
 
 @pytest.mark.parametrize("weights", [[1, 1, 1], [5, 1, 1], [0, 0, 1], [0, 0, 0]])
@@ -337,3 +330,16 @@ def test_columns_that_never_change():
     model = MetaAPForestClassifier(4, random_state=0).fit(np.ones((40, 2)), y)
     np.testing.assert_allclose(model.priority(np.array([[2.0, np.nan]])), 0.2)
     assert model.explain(np.ones((1, 2)))[0].because == []
+
+
+@pytest.mark.parametrize("ties", ["leaf", "border"])
+def test_a_row_scores_the_same_alone_and_among_many(ties):
+    rng = np.random.default_rng(0)
+    X, y = table(forest._FEW_ROWS + 100)
+    X[:, 3] = rng.integers(0, 4, len(X))
+    X[rng.random(X.shape) < 0.05] = np.nan
+    model = MetaAPForestClassifier(5, ties=ties, categorical_features=[3], random_state=0)
+    model.fit(X, y)
+    X[::7, 3] = 9  # a new category
+    many = model.priority(X)
+    np.testing.assert_array_equal([model.priority(row[None])[0] for row in X[:50]], many[:50])

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.validation import _check_sample_weight
 
@@ -18,6 +21,52 @@ def feature_names(estimator: Any) -> list[str]:
     if names is None:
         return [f"x{i}" for i in range(estimator.n_features_in_)]
     return list(map(str, names))
+
+
+@contextmanager
+def clear_errors(estimator: Any, X: Any) -> Iterator[None]:
+    """Say which column has texts, and which estimator takes no sparse rows, where they are met."""
+    name = type(estimator).__name__
+    if issparse(X):
+        raise TypeError(
+            f"{name} does not take sparse rows: pass X.toarray(), or fewer columns where that "
+            "does not fit into memory."
+        )
+    try:
+        yield
+    except ValueError as error:
+        found = _first_text(X) if "could not convert string" in str(error) else None
+        if found is None:
+            raise
+        column, text = found
+        taken = "numbers"
+        if hasattr(estimator, "categorical_features"):
+            taken = f'numbers and categories (X[{column!r}].astype("category"))'
+        raise ValueError(
+            f"Column {column!r} holds text ({text!r}), and {name} takes {taken}: encode it with "
+            "rarefind.data.TableEncoder, or fit the table with rarefind.TableModel."
+        ) from None
+
+
+def _first_text(X: Any) -> tuple[str, str] | None:
+    """The first text of a table that is not a number, and its column."""
+    values = np.asarray(X, dtype=object)
+    if values.ndim != 2:
+        return None
+    names = getattr(X, "columns", [f"x{j}" for j in range(values.shape[-1])])
+    for name, column in zip(names, values.T, strict=True):
+        for value in column:
+            if isinstance(value, str) and not _is_number(value):
+                return str(name), value
+    return None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def check_finite(estimator: Any, X: Floats, allow_nan: bool = False) -> None:

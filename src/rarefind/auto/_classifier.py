@@ -17,7 +17,6 @@ from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from rarefind._core.checks import level_columns
 from rarefind._core.deadline import seconds_of
 from rarefind._core.fields import (
     DictOf,
@@ -259,7 +258,7 @@ class AutoClassifier(RareClassifier):
         grouped = None if groups is None else np.asarray(groups)
         known = Known(X, positive, grouped, check_times(times, codes.size))
         names = self._feature_names()
-        is_level = level_columns(self.categorical_features, names)
+        is_level = self._level_columns()
         columns = InputColumns(names, hasattr(self, "feature_names_in_"), is_level)
         share = number_of_checks(self.budget, codes.size) / codes.size
         folds = known.folds(5 if self.cv is None else self.cv, seed)

@@ -12,12 +12,10 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from rarefind._core.checks import (
     check_classes_left,
-    check_finite,
-    level_columns,
     training_weights,
 )
 from rarefind._core.deadline import check_time_left, deadline, soft_deadline
@@ -229,7 +227,7 @@ class BoostingClassifier(RareClassifier):
         if not used.all():
             X, codes, weight = X[used], codes[used], weight[used]
         rows = self._rows(X, codes, weight)
-        self._is_set: Bools = level_columns(self.categorical_features, self._feature_names())
+        self._is_set: Bools = self._level_columns()
         judges = None if eval_set is None else self._eval_rows(eval_set)
         self._share = self._budget_share(len(rows.X) if judges is None else len(judges.X))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -301,8 +299,7 @@ class BoostingClassifier(RareClassifier):
             eval_set = eval_set[0]  # XGBoost's form
         if not isinstance(eval_set, tuple) or len(eval_set) not in (2, 3):
             raise ValueError("eval_set must be one tuple (X, y) or (X, y, sample_weight).")
-        X = validate_data(self, eval_set[0], reset=False, dtype=np.float64, ensure_all_finite=False)
-        check_finite(self, X, self._allows_missing)
+        X = self._check_more_rows(eval_set[0])
         labels = column_or_1d(eval_set[1])
         check_consistent_length(X, labels)
         place = {label: code for code, label in enumerate(self.classes_.tolist())}

@@ -235,8 +235,7 @@ class NLBClassifier(BoostingClassifier):
     def _contributions(self, X: Floats) -> Floats:
         """Shapley values of each learner, times what it adds while the row's gates stay."""
         threads = effective_n_jobs(self.n_jobs)
-        booster = self._trees.booster(threads)
-        trees = [booster[t : t + 1] for t in range(self.n_learners_)]
+        booster, trees = self._trees.booster(threads), self._trees.single_trees(threads)
 
         def contribute(data: Any) -> Floats:
             slopes = self._network.slopes(self._learner_outputs(data, booster)) * self._scale
@@ -250,8 +249,7 @@ class NLBClassifier(BoostingClassifier):
     def _bases(self, X: Floats) -> Floats:
         """What the learners' means add up to while the row's gates stay."""
         threads = effective_n_jobs(self.n_jobs)
-        booster = self._trees.booster(threads)
-        trees = [booster[t : t + 1] for t in range(self.n_learners_)]
+        booster, trees = self._trees.booster(threads), self._trees.single_trees(threads)
 
         def mean_of_each(data: Any) -> Floats:
             return np.array([[tree.predict(data, pred_contribs=True)[0, -1] for tree in trees]])

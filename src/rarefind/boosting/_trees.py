@@ -51,6 +51,7 @@ class Trees:
 
     _booster: xgboost.Booster | None
     _n_threads: int
+    _single_trees: tuple[xgboost.Booster, list[xgboost.Booster]] | None
     _leaf_values: list[Array] | None
     _scoring: Scoring | None
     _has_scoring: bool
@@ -85,6 +86,15 @@ class Trees:
                 made.save_config()  # XGBoost sets itself up now, not in the first of many calls
                 self._booster, self._n_threads = made, n_threads
             return self._booster
+
+    def single_trees(self, n_threads: int = 1) -> list[xgboost.Booster]:
+        """A booster for each tree; to cut them out takes longer than to ask them."""
+        booster = self.booster(n_threads)
+        with _MAKING:
+            if self._single_trees is None or self._single_trees[0] is not booster:
+                parts = [booster[t : t + 1] for t in range(booster.num_boosted_rounds())]
+                self._single_trees = booster, parts
+            return self._single_trees[1]
 
     def leaf_values(self) -> list[Array]:
         """The value of each node of each tree, by the node's number; of use at leaves only."""
@@ -123,6 +133,7 @@ class Trees:
         """What is made from the text when it is needed."""
         self._booster = None
         self._n_threads = 0
+        self._single_trees = None
         self._leaf_values = None
         self._scoring = None
         self._has_scoring = False

@@ -89,6 +89,7 @@ def open_labelled(
     check_columns(table, [spending.one_per])
     check_budget(spending.budget, len(table) if spending.per is None else None)
     # A table that cannot be used is refused before the estimators are imported.
+    from rarefind.data.row_numbers import rows_named_by
     from rarefind.tables import TableModel, hold_out
     from rarefind.tables.lists import Groups
 
@@ -104,7 +105,8 @@ def open_labelled(
         id=roles.id,
         drop=roles.drop,
     )
-    return Opened(table, model, hold_out(model, table, delay=delay, seed=seed))
+    with rows_named_by(data):
+        return Opened(table, model, hold_out(model, table, delay=delay, seed=seed))
 
 
 def check_columns(table: pd.DataFrame, names: Iterable[str | None]) -> None:

@@ -57,10 +57,11 @@ def monitor(
     check_readable(model, data)
     if budget is not None:
         check_budget(budget)
+    from rarefind.data.row_numbers import rows_named_by
     from rarefind.tables import monitor as watch
     from rarefind.tables import open_model
 
-    with steps(quiet=quiet or as_json, verbose=verbose) as say:
+    with steps(quiet=quiet or as_json, verbose=verbose) as say, rows_named_by(data):
         say("Opening the model")
         opened = open_model(model)
         report = watch(

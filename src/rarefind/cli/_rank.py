@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rarefind._core.budget import check_budget
+from rarefind._core.text import visible
 from rarefind.cli import _options as options
 from rarefind.cli._inputs import check_not_overwriting, check_readable
 from rarefind.cli._outputs import check_output
@@ -25,7 +26,15 @@ _SHOWN_REASONS = 3
 def rank(
     model: options.ModelFile,
     data: options.DataFile,
-    budget: options.Budget,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            "--budget",
+            "-k",
+            help="Number of checks: 200, or 0.5% of the rows. By default the budget of the fit, "
+            "with its --per and --one-per.",
+        ),
+    ] = None,
     per: options.Per = None,
     one_per: options.OnePer = None,
     reasons: Annotated[
@@ -47,31 +56,54 @@ def rank(
         raise ValueError(f"{output} should end in {', '.join(_KINDS)}: lists are of these kinds.")
     check_readable(model, data)
     check_not_overwriting(output, model, data)
-    check_budget(budget)
+    if budget is not None:
+        check_budget(budget)
     from rarefind.tables import open_model, rank_file
 
     opened = open_model(model)
     from rarefind.cli._steps import rows_bar
-    from rarefind.data.read import about_rows
+    from rarefind.data.read import about_rows, row_numbers
+    from rarefind.data.row_numbers import rows_named_by
 
-    with rows_bar(about_rows(data), quiet=quiet or as_json) as advance:
+    warned: list[str] = []
+    with rows_bar(about_rows(data), quiet=quiet or as_json) as advance, rows_named_by(data):
         listed = rank_file(
-            opened, data, budget, per=per, one_per=one_per, reasons=reasons, on_rows=advance
+            *(opened, data, budget),
+            per=per,
+            one_per=one_per,
+            reasons=reasons,
+            on_rows=advance,
+            on_warning=warned.append,
         )
-    listed.insert(1, "row", listed.index)
+    listed.insert(1, "row", row_numbers(data).of(listed.index))
     if output is not None:
         _write(listed, output)
     if as_json:
-        typer.echo(json.dumps({"list": records(listed), "checks": len(listed)}, indent=2))
+        found = {"list": records(listed), "checks": len(listed), "warnings": warned}
+        typer.echo(json.dumps(found, indent=2))
     elif output is None:
         _print(listed, opened)
     elif not quiet:
         typer.echo(f"{len(listed):,} rows to check are in {output}.")
+    for sentence in warned:
+        typer.echo(f"rarefind: warning: {visible(sentence)}", err=True)
 
 
 def records(listed: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows of a list as plain values."""
-    text = listed.to_json(orient="records", date_format="iso", double_precision=15)
+    """The rows of a list as plain values; times with an offset keep it."""
+    from datetime import datetime
+
+    import pandas as pd
+
+    def plain(value: Any) -> Any:
+        return value.isoformat() if isinstance(value, datetime) and not pd.isna(value) else value
+
+    zoned = {
+        str(name): column.astype(object).map(plain)
+        for name, column in listed.items()
+        if isinstance(column.dtype, pd.DatetimeTZDtype) or column.dtype == object
+    }
+    text = listed.assign(**zoned).to_json(orient="records", date_format="iso", double_precision=15)
     return list(json.loads(text))
 
 

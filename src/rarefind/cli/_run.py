@@ -11,11 +11,13 @@ from typing import Any
 import typer
 
 from rarefind._core.extras import MissingExtraError
+from rarefind._core.text import visible
 
 # Typer may bring a click of its own, so its errors are found through Typer.
 _UsageError: Any = typer.BadParameter.__base__
 _CommandError: Any = _UsageError.__base__
 
+_NEW_LINE = "\n"
 _STOPPED = 130  # what shells expect after Ctrl-C
 _WORDS = {
     errno.ENOSPC: "the disk is full",
@@ -57,7 +59,7 @@ def run(app: typer.Typer) -> None:
 
 
 def _end(sentence: str) -> None:
-    print(f"rarefind: {sentence}", file=sys.stderr)
+    print(f"rarefind: {visible(sentence, keep=_NEW_LINE)}", file=sys.stderr)
     raise SystemExit(2) from None
 
 
@@ -73,4 +75,4 @@ def _in_words(error: OSError) -> str:
 def _note(message: Any, category: type[Warning], *where: Any, **more: Any) -> None:
     """A warning as one line; those for programmers are left out."""
     if issubclass(category, UserWarning) and not issubclass(category, FutureWarning):
-        print(f"rarefind: note: {message}", file=sys.stderr)
+        print(f"rarefind: note: {visible(message, keep=_NEW_LINE)}", file=sys.stderr)

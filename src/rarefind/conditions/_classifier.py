@@ -14,7 +14,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from rarefind._core.checks import check_classes_left, level_columns, training_weights
+from rarefind._core.checks import check_classes_left, training_weights
 from rarefind._core.fields import BoolArray, FloatArray, IntArray, Number, Perhaps, Whole
 from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import report_progress, with_callbacks
@@ -299,7 +299,7 @@ class ConditionClassifier(ConditionListClassifier):
         if self._is_fitted():
             names = self._feature_names() if hasattr(self, "feature_names_in_") else None
             check_same_columns(self.estimator, X.shape[1], names)
-        self._is_level = level_columns(self.categorical_features, self._feature_names())
+        self._is_level = self._level_columns()
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         learned, unseen = self._split(rows, used, seed)
         parts = self._parts(rows, learned, seed)

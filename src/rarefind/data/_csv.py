@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
@@ -116,6 +117,39 @@ def _fault(written: CsvLayout, error: Exception) -> str:
         except csv.Error as fault:
             error = fault
     return f"{written.path} cannot be read as a table after line {last_line}: {error}."
+
+
+def has_a_line_a_row(written: CsvLayout) -> bool:
+    """Whether each line below the header is a row: none is blank, and no cell has several lines."""
+    if written.encoding == "utf-16":
+        return False
+    tail, quotes = b"", 0
+    with _open(written.path) as file:
+        while block := file.read(_BLOCK):
+            joined = tail + block
+            if b"\n\n" in joined or b"\n\r\n" in joined:
+                return False
+            # A block may end between the two characters of a line's end.
+            if block.count(b"\r") != block.count(b"\r\n") and _has_lone_return(joined):
+                return False
+            if quotes or b'"' in block:
+                marks = np.frombuffer(block, dtype=np.uint8)
+                before = quotes + np.cumsum(marks == ord('"'))
+                if (before[marks == ord("\n")] % 2).any():
+                    return False
+                quotes = int(before[-1] % 2)
+            tail = joined[-2:]
+    return True
+
+
+def _has_lone_return(block: bytes) -> bool:
+    inner = block[:-1]
+    return inner.count(b"\r") != inner.count(b"\r\n") + block.endswith(b"\r\n")
+
+
+def open_text(written: CsvLayout) -> io.TextIOWrapper:
+    """The file as text, its line ends as they are."""
+    return _text(written.path, written.encoding)
 
 
 def _fields(count: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,8 @@ from rarefind.data.types import (
 )
 
 _NESTED = (list, tuple, dict, set, np.ndarray)
+# The time as it is written, with whatever offset: by the clock on the spot.
+_LOCAL = "local"
 
 
 def kind_of(column: pd.Series[Any]) -> str:
@@ -87,7 +90,11 @@ def booleans(column: pd.Series[Any], written: str | None) -> Floats:
 
 
 def dates(column: pd.Series[Any], written: str | None, zone: str | None) -> Array:
-    """A column as datetime64[us] by the clock of a time zone, NaT where missing."""
+    """A column as datetime64[us] by the clock of a time zone, NaT where missing.
+
+    The zone is what :func:`time_zone` said at the fit: its name, or ``"local"`` for the time as it
+    is written. Files of version 0.1.0 have None for UTC, and names of offsets.
+    """
     kind = _known_kind(column)
     if column.isna().all():
         return np.full(len(column), np.datetime64("NaT", "us"))
@@ -99,9 +106,10 @@ def dates(column: pd.Series[Any], written: str | None, zone: str | None) -> Arra
     elif isinstance(column.dtype, pd.PeriodDtype):
         column = column.dt.to_timestamp()
     if pt.is_object_dtype(column.dtype):
-        column = _one_zone(column)
+        column = _as_written(column) if zone == _LOCAL else _one_zone(column)
     if column.dt.tz is not None:
-        column = column.dt.tz_convert(zone or "UTC").dt.tz_localize(None)
+        own = column if zone == _LOCAL else column.dt.tz_convert(zone or "UTC")
+        column = own.dt.tz_localize(None)
     return column.to_numpy(dtype="datetime64[us]")
 
 
@@ -111,10 +119,23 @@ def _one_zone(column: pd.Series[Any]) -> pd.Series[Any]:
     return pd.to_datetime(column, utc=zoned)
 
 
-def time_zone(column: pd.Series[Any]) -> str | None:
-    """The zone that a column of dates carries."""
-    zone = getattr(column.dtype, "tz", None)
-    return None if zone is None else str(zone)
+def _as_written(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Times of Python as a column, without the zone of each."""
+    times = column.map(pd.Timestamp, na_action="ignore")
+    return pd.to_datetime(times.map(lambda time: time.replace(tzinfo=None), na_action="ignore"))
+
+
+def time_zone(column: pd.Series[Any]) -> str:
+    """The zone whose clock a column of dates is read by: the one it names, else as it is written.
+
+    An offset is not a zone: ``+01:00`` in winter is ``+02:00`` in summer, and nine o'clock is nine
+    o'clock in both.
+    """
+    name = str(getattr(column.dtype, "tz", _LOCAL))
+    try:
+        return ZoneInfo(name).key
+    except (ZoneInfoNotFoundError, ValueError):
+        return _LOCAL
 
 
 def texts(column: pd.Series[Any]) -> Text:
@@ -145,8 +166,8 @@ def _convert(column: pd.Series[Any], written: str | None, kind: str) -> pd.Serie
     Where it was of the type itself, it is an error.
     """
     text, name = texts(column), str(column.name)
-    first_row = _first_row(column)
-    read = convert_fitting(text, written) if written else convert(text, kind, name, first_row)
+    start = _start(column)
+    read = convert_fitting(text, written) if written else convert(text, kind, name, start)
     return read.rename(name)
 
 
@@ -176,18 +197,16 @@ def _text(value: Hashable) -> str:
 
 
 def _type_error(column: pd.Series[Any], before: str, now: str) -> ValueError:
-    row = int(column.notna().to_numpy().argmax())
-    value = column.iloc[row]
+    place = int(column.notna().to_numpy().argmax())
     return OtherTypeError(
-        f"Column {column.name!r} had {before} at fit and has {now} now, such as {value}: "
-        "correct the column or fit again.",
+        f": the column had {before} at fit and has {now} now. Correct the column, or fit again.",
         str(column.name),
         before,
-        value,
-        _first_row(column) + row,
+        column.iloc[place],
+        _start(column) + place,
     )
 
 
-def _first_row(column: pd.Series[Any]) -> int:
-    """The number of the first row, from 1; a piece of a file counts the rows of the file."""
-    return int(column.index[0]) + 1 if isinstance(column.index, pd.RangeIndex) else 1
+def _start(column: pd.Series[Any]) -> int:
+    """The position of the first row; a piece of a file counts the rows of the file."""
+    return int(column.index[0]) if isinstance(column.index, pd.RangeIndex) else 0

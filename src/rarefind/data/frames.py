@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from rarefind.data.types import from_arrow, without_views
 
 def as_frame(table: Table) -> pd.DataFrame:
     """Any table in pandas; columns without names of their own are called x0, x1 and so on."""
+    table = rows_of_dicts(table)
     if isinstance(table, pd.DataFrame):
         frame = table
     elif _is_arrow(table):
@@ -37,8 +38,18 @@ def as_frame(table: Table) -> pd.DataFrame:
     return frame
 
 
+def rows_of_dicts(table: Table) -> Table:
+    """A dict, which is a row, or a list of them as a table; anything else as it is."""
+    if isinstance(table, Mapping):
+        table = [table]
+    if isinstance(table, list) and table and all(isinstance(row, Mapping) for row in table):
+        return pd.DataFrame(table)
+    return table
+
+
 def has_names(table: Table) -> bool:
     """Whether the columns have names, not only positions."""
+    table = rows_of_dicts(table)
     if isinstance(table, pd.DataFrame):
         return all(isinstance(name, str) for name in table.columns)
     return _is_arrow(table)

@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
@@ -18,6 +19,7 @@ import pyarrow.parquet
 from rarefind._core.progress import progress_bar
 from rarefind.data import _csv
 from rarefind.data._keel import read_dat
+from rarefind.data.row_numbers import RowNumbers, rows_named_by, text_row_numbers
 from rarefind.data.target import check_target
 from rarefind.data.types import TYPES, Types, clean, convert, from_arrow, infer_type, types_of
 
@@ -182,6 +184,14 @@ def about_rows(path: str | Path) -> int | None:
         return round(lines * path.stat().st_size / max(1, packed.tell()))
 
 
+def row_numbers(path: str | Path) -> RowNumbers:
+    """The numbers of the rows of a file: see :mod:`rarefind.data.row_numbers`."""
+    path = _existing(path)
+    if _kind(path) in _TEXT:
+        return text_row_numbers(_csv.csv_layout(path))
+    return _keel_row_numbers(path) if _kind(path) == ".dat" else RowNumbers()
+
+
 def _pieces(
     path: Path, rows: int, types: Types, columns: list[str] | None, levels: Sequence[str]
 ) -> Iterator[pd.DataFrame | Any]:
@@ -261,28 +271,30 @@ def _read_text(path: Path, types: Types) -> pd.DataFrame:
     written = _csv.csv_layout(path)
     batches = list(written.rows())
     schema = pa.schema([(name, pa.string()) for name in written.names])
-    return _with_types(pa.Table.from_batches(batches, schema), types)
+    with rows_named_by(path):
+        return _with_types(pa.Table.from_batches(batches, schema), types)
 
 
 def _text_pieces(
     written: _csv.CsvLayout, rows: int, types: Types, columns: list[str] | None
 ) -> Iterator[pd.DataFrame]:
-    first_row = 1
+    start = 0
     for table in _slices(written.rows(columns), rows):
-        piece = _with_types(table, types, first_row)
+        with rows_named_by(written.path):
+            piece = _with_types(table, types, start)
         types = piece.attrs[TYPES]
-        first_row += len(piece)
+        start += len(piece)
         yield piece
 
 
-def _with_types(table: Any, types: Types, first_row: int = 1) -> pd.DataFrame:
+def _with_types(table: Any, types: Types, start: int = 0) -> pd.DataFrame:
     columns, found = {}, {}
     for name in table.column_names:
         text = clean(table.column(name))
         found[name] = types.get(name, "missing")
         if found[name] == "missing":
             found[name] = infer_type(text)
-        columns[name] = convert(text, found[name], name, first_row)
+        columns[name] = convert(text, found[name], name, start)
     frame = _as_number(pd.DataFrame(columns), types)
     frame.attrs[TYPES] = found
     return frame
@@ -388,15 +400,26 @@ def _slices(batches: Iterator[Any], rows: int) -> Iterator[Any]:
         yield pa.Table.from_batches(waiting)
 
 
-def _read_keel(path: Path, types: Types) -> pd.DataFrame:
-    text = path.read_text(encoding="utf-8", errors="replace")
-    lines = text.splitlines()
+def _keel_lines(path: Path) -> tuple[list[str], int]:
+    """The lines of a file, and where the rows begin."""
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     data = next((i for i, line in enumerate(lines) if line.strip().lower() == "@data"), None)
     if data is None:
         raise ValueError(
             f"{path} is not a KEEL file, for it has no line @data: rename it to .csv if it is "
             "delimited text."
         )
+    return lines, data
+
+
+def _keel_row_numbers(path: Path) -> RowNumbers:
+    lines, data = _keel_lines(path)
+    rows = [i + 1 for i in range(data + 1, len(lines)) if lines[i].strip()]
+    return RowNumbers(data + 2, np.array(rows, dtype=np.int64))
+
+
+def _read_keel(path: Path, types: Types) -> pd.DataFrame:
+    lines, data = _keel_lines(path)
     width = sum(line.strip().lower().startswith("@attribute") for line in lines[:data])
     for number, row in enumerate(csv.reader(lines[data + 1 :]), start=data + 2):
         if row and len(row) != width:
@@ -406,7 +429,7 @@ def _read_keel(path: Path, types: Types) -> pd.DataFrame:
             )
     if not any(line.strip() for line in lines[data + 1 :]):
         raise ValueError(_NO_ROWS.format(path))
-    table, _ = read_dat(text)
+    table, _ = read_dat("\n".join(lines))
     _csv.check_unique(path, list(table.columns))
     return _as_number(table, types)
 

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rarefind._core.checks import check_finite
+from rarefind._core.checks import check_finite, clear_errors
 from rarefind._core.labels import choose_positive
 from rarefind._core.pairs import embed
 from rarefind._core.sklearn_compat import CallbackSupportMixin
@@ -48,7 +48,8 @@ class MahalanobisTransformer(
             The product of ``X`` and the transpose of ``components_``.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
+        with clear_errors(self, X):
+            X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
         check_finite(self, X)
         return embed(np.ascontiguousarray(X), self.components_)
 
@@ -65,9 +66,9 @@ class MahalanobisTransformer(
 
     def _start_fit(self, X: Table, y: ArrayLike | None) -> tuple[Floats, Ints]:
         """Check the training table and encode ``y`` by class."""
-        X, y = validate_data(
-            self, X, y, dtype=np.float64, order="C", ensure_all_finite=False, ensure_min_samples=2
-        )
+        options = {"dtype": np.float64, "order": "C", "ensure_all_finite": False}
+        with clear_errors(self, X):
+            X, y = validate_data(self, X, y, ensure_min_samples=2, **options)
         check_finite(self, X)
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)

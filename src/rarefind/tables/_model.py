@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, clone
-from sklearn.utils import get_tags
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import check_consistent_length, column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from rarefind._core.fields import (
@@ -28,7 +28,7 @@ from rarefind._core.fields import (
 )
 from rarefind._core.saved import saved
 from rarefind._core.state import State
-from rarefind._core.types import Array, Floats, Label, Table
+from rarefind._core.types import Array, ArrayLike, Floats, Label, Table
 from rarefind.data import DriftReference, TableEncoder, check_target
 from rarefind.data.clock import time_order
 from rarefind.data.column_reference import ColumnReference
@@ -117,7 +117,7 @@ _COLUMN = Maybe(Text())
     ),
     upgrade=_with_estimate,
 )
-class TableModel(BaseEstimator):
+class TableModel(ClassifierMixin, BaseEstimator):
     """Fits, ranks and explains tables as people have them: text, dates and missing values included.
 
     Parameters
@@ -196,19 +196,24 @@ class TableModel(BaseEstimator):
         self.id = id
         self.drop = drop
 
-    def fit(self, table: Table) -> Self:
+    def fit(self, table: Table, y: ArrayLike | None = None) -> Self:
         """Learn from a labelled table.
 
         Parameters
         ----------
         table : pandas or polars frame, or Arrow table
             Rows with the target and all columns that the parameters name.
+        y : array-like of shape (n,), default=None
+            The values of the target, where the table does not have it: scikit-learn's form, for
+            ``cross_val_score`` and searches.
 
         Returns
         -------
         self
         """
         frame = as_frame(table)
+        if y is not None:
+            frame = _with_target(frame, self.target, y)
         encoded = self._learn(frame)
         self.drift_reference_ = DriftReference.of(frame, self.encoder_.columns_)
         self.score_reference_ = self._spread_of_scores(encoded)
@@ -254,6 +259,10 @@ class TableModel(BaseEstimator):
     def priority(self, table: Table) -> Floats:
         """Raw score of each row for ranking: higher goes first."""
         return self._scores(table, probability=False).priority
+
+    def decision_function(self, table: Table) -> Floats:
+        """Priority above the threshold, signed as in scikit-learn: plus means ``classes_[1]``."""
+        return np.asarray(self._fitted().decision_function(self._encode(table)))
 
     def predict(self, table: Table) -> Array:
         """The value of the target that each row is decided to have."""
@@ -492,6 +501,18 @@ class TableModel(BaseEstimator):
                 codes, different = pd.factorize(values, use_na_sentinel=False)
                 texts = [self.encoder_.describe_value(column, value) for value in different]
                 self.known_values_[column] = [texts[code] for code in codes]
+
+
+def _with_target(frame: pd.DataFrame, target: str, y: ArrayLike) -> pd.DataFrame:
+    """The table with its target; one that has it already must have the same values there."""
+    labels = column_or_1d(y)
+    check_consistent_length(frame, labels)
+    if target in frame.columns and not np.array_equal(frame[target].to_numpy(), labels):
+        raise ValueError(f"The table has a column {target!r} that differs from y: leave y out.")
+    attributes = frame.attrs
+    frame = frame.assign(**{target: labels})
+    frame.attrs = attributes
+    return frame
 
 
 def _encoder_for(estimator: Any) -> TableEncoder:

@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from rarefind._core.budget import check_budget
 from rarefind._core.types import Array, Bools, Floats, Ints, Table
 from rarefind.data.clock import PERIODS, Times, period_starts
-from rarefind.data.column_reference import ColumnReference, finite
+from rarefind.data.column_reference import finite
 from rarefind.data.drift import DriftReference
 from rarefind.data.frames import entity_codes
 from rarefind.tables._model import TableModel
+from rarefind.tables._unlike import score_references
 from rarefind.tables._verdicts import ListCheck, held_out_precision, precision_of
-from rarefind.tables.lists import Budget, Groups, ListRequest, on_list
+from rarefind.tables.lists import Budget, Groups, ListRequest, on_list, request_for
 from rarefind.tables.scoring import Sink, pieces_of, score_pieces
 from rarefind.tables.sinks import ColumnSink, DriftSink, ScoreSink, TimeSink, VerdictSink
 
@@ -186,15 +187,13 @@ def _request(
     """The list that was asked for, or that of the fit."""
     if budget is not None:
         check_budget(budget)
-        return _Judged(ListRequest(budget, per, one_per), asked=True)
-    estimate = model.estimate_
-    if estimate is None:
+    request = request_for(model, budget, per, one_per)
+    if request is None:
         for name, value in (("per", per), ("one_per", one_per)):
             if value:
                 raise ValueError(f"{name}={value!r} needs a budget: give one.")
         return None
-    fitted = ListRequest(estimate.budget, per or estimate.per, one_per or estimate.one_per)
-    return _Judged(fitted, asked=bool(per or one_per))
+    return _Judged(request, asked=budget is not None or bool(per or one_per))
 
 
 def _pass_over(
@@ -288,26 +287,13 @@ def _importance(model: TableModel) -> dict[str, float]:
 
 
 def _score(model: TableModel, seen: _Seen, notes: list[str]) -> dict[str, Any] | None:
-    """Drift of the score, against the rows of the fit and rows held out then: the lesser counts.
-
-    A neighbour scores its own rows higher than others, and models of the folds that scored held-out
-    rows have leaves of their own: of each kind of model only one of the two is comparable.
-    """
-    own: ColumnReference | None = getattr(model, "score_reference_", None)
-    if own is None:
+    """Drift of the score, against the rows of the fit and rows held out then: the lesser counts."""
+    references = score_references(model)
+    if not references:
         notes.append(
             "The model file is older than the drift of scores: fit it again to have it measured."
         )
         return None
-    references = [own]
-    kept = getattr(model.estimator_, "reference_", None)
-    estimate = model.estimate_
-    if kept is not None:
-        weight = np.diff(kept.below)
-        references.append(ColumnReference.of_scores("score", kept.score, weight))
-    elif estimate is not None:
-        score = np.asarray(estimate.priority, dtype=np.float64)
-        references.append(ColumnReference.of_scores("score", score, np.ones(score.size)))
     counted = pd.DataFrame({"score": finite(seen.priority)})
     tables = [DriftReference(0, [one]).counter().update(counted).table() for one in references]
     found = min((table.iloc[0] for table in tables), key=lambda row: row["drift"] - row["noise"])

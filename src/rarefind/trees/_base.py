@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import check_consistent_length
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from rarefind._core.checks import level_columns, training_weights
+from rarefind._core.checks import training_weights
 from rarefind._core.fields import BoolArray
 from rarefind._core.state import State
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Label, Table
@@ -103,7 +103,7 @@ class TreeClassifier(RareClassifier):
             X[used],
             self._is_positive(codes[used]),
             weight,
-            level_columns(self.categorical_features, self._feature_names()),
+            self._level_columns(),
             self.splitter,
             self.max_bins,
         )

@@ -28,6 +28,9 @@ from rarefind.trees._meta import Plan, grow_meta_tree
 from rarefind.trees._prune import Pruning
 from rarefind.trees._ranker import Ranker
 
+# Rows that are scored before threads have started, and before columns are worth picking.
+_FEW_ROWS = 200
+
 
 @saved(
     "metaap-forest",
@@ -286,9 +289,13 @@ class MetaAPForestClassifier(TreeClassifier):
         return self.trees_
 
     def _priority(self, X: Floats) -> Floats:
-        scores = Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")(
-            delayed(tree.blend)(X) for tree in self.trees_
-        )
+        if len(X) <= _FEW_ROWS:
+            coded = self.trees_[0].tree.encode(X)  # all trees know the same categories
+            scores = (tree.blend_coded(coded) for tree in self.trees_)
+        else:
+            scores = Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")(
+                delayed(tree.blend)(X) for tree in self.trees_
+            )
         total = np.zeros(len(X))
         for score in scores:  # always in the order of the trees, so that sums are the same
             total += score

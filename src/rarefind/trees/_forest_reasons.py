@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from typing import NamedTuple
 
 import numpy as np
 
-from rarefind._core.types import Floats
+from rarefind._core.kernels import kernel
+from rarefind._core.types import Array, Bools, Floats
 from rarefind.rules import Condition
-from rarefind.trees._paths import interval, merge_conditions, path_weights, plain, row_path
-from rarefind.trees.graph import MetaTree
+from rarefind.trees._paths import interval, plain
+from rarefind.trees.graph import MetaTree, goes_left
 
 _CONDITIONS_SHOWN = 5
+
+
+class _Asked(NamedTuple):
+    """What one tree asks of a feature; the bounds of a feature with categories are infinite."""
+
+    low: float
+    high: float
+    weight: float
 
 
 def explain_by_trees(
@@ -22,48 +32,98 @@ def explain_by_trees(
     A bound is the median of those of the trees, weighted by what the feature adds in each; there is
     none where most of that weight comes without it.
     """
-    asked: dict[str, list[Condition]] = defaultdict(list)
+    asked: dict[int, list[_Asked]] = defaultdict(list)
     for tree in trees:
-        path = row_path(tree, row)
-        for condition in merge_conditions(tree, path, names, path_weights(tree, path), raw_row):
-            asked[condition.feature].append(condition)
-    share = {name: sum(c.weight for c in found) / len(trees) for name, found in asked.items()}
-    top = sorted(share, key=lambda name: -share[name])[:_CONDITIONS_SHOWN]
-    total = sum(share[name] for name in top) or 1.0
+        for feature, own in _asked_by(tree, row).items():
+            asked[feature].append(own)
+    share = {j: sum(own.weight for own in found) / len(trees) for j, found in asked.items()}
+    top = sorted(share, key=lambda j: -share[j])[:_CONDITIONS_SHOWN]
+    total = sum(share[j] for j in top) or 1.0
     return [
-        _typical(asked[name], float(raw_row[names.index(name)]), share[name] / total)
-        for name in top
-        if share[name] > 0
+        _typical(names[j], asked[j], float(raw_row[j]), share[j] / total)
+        for j in top
+        if share[j] > 0
     ]
 
 
-def _typical(conditions: list[Condition], value: float, weight: float) -> Condition:
-    name = conditions[0].feature
+def _asked_by(tree: MetaTree, row: Floats) -> dict[int, _Asked]:
+    """What the path of a coded row through a tree asks of each feature it meets."""
+    c, nodes = tree.conditions, tree.nodes
+    steps = _steps(row, *c[:-1], nodes.root, tree.sets, c.sums, nodes.sums)
+    found: dict[int, _Asked] = {}
+    for feature, low, high, weight in steps.tolist():
+        before = found.get(int(feature))
+        if before is not None:
+            low, high = max(low, before.low), min(high, before.high)
+            weight += before.weight
+        found[int(feature)] = _Asked(low, high, weight)
+    return found
+
+
+@kernel
+def _steps(
+    row: Floats,
+    feature: Array,
+    threshold: Floats,
+    missing_left: Bools,
+    set_number: Array,
+    left: Array,
+    right: Array,
+    root: Array,
+    sets: Bools,
+    condition_sums: Floats,
+    node_sums: Floats,
+) -> Floats:
+    """The conditions that a row meets: feature, lower and upper bound, and share of each.
+
+    Shares are those of :func:`rarefind.trees._paths.path_weights`.
+    """
+    found = np.empty((feature.size, 4))
+    prior = node_sums[0, 2] / node_sums[0, 1]
+    n, leaf, at = 0, 0, root[0]
+    while at >= 0:
+        holds = goes_left(row[feature[at]], threshold[at], missing_left[at], set_number[at], sets)
+        found[n, 0] = feature[at]
+        found[n, 1] = -np.inf
+        found[n, 2] = np.inf
+        if set_number[at] < 0:
+            found[n, 2 if holds else 1] = threshold[at]
+        before = _log_odds(condition_sums[at], prior)
+        at = left[at] if holds else right[at]
+        if at < 0:
+            leaf = -1 - at
+            at = root[leaf]
+            found[n, 3] = _log_odds(node_sums[leaf], prior) - before
+        else:
+            found[n, 3] = _log_odds(condition_sums[at], prior) - before
+        n += 1
+    side = 1.0 if node_sums[leaf, 2] > prior * node_sums[leaf, 1] else -1.0
+    total = 0.0
+    for i in range(n):
+        found[i, 3] = max(side * found[i, 3], 0.0)
+        total += found[i, 3]
+    for i in range(n):
+        found[i, 3] = found[i, 3] / total if total > 0.0 else 1.0 / n
+    return found[:n]
+
+
+@kernel
+def _log_odds(sums: Floats, prior: float) -> float:
+    return np.log((sums[2] + prior) / (sums[1] - sums[2] + 1.0 - prior))
+
+
+def _typical(name: str, asked: list[_Asked], value: float, weight: float) -> Condition:
     if np.isnan(value):
         return Condition(name, "=", "missing", f"{name} is missing", weight)
-    bounds = [_bounds(condition) for condition in conditions]
-    known = [(b, c.weight) for b, c in zip(bounds, conditions, strict=True) if b is not None]
-    if not known:  # a column of categories
-        return Condition(name, "=", value, f"{name} = {plain(value)}", weight)
-    weights = np.array([w for _, w in known])
-    low = _median(np.array([low for (low, _), _ in known]), weights)
-    high = _median(np.array([high for (_, high), _ in known]), weights)
+    bounded = [own for own in asked if own.low > -np.inf or own.high < np.inf]
+    weights = np.array([own.weight for own in bounded])
+    low = _median(np.array([own.low for own in bounded]), weights) if bounded else -np.inf
+    high = _median(np.array([own.high for own in bounded]), weights) if bounded else np.inf
     if np.isinf(low) and np.isinf(high):
-        # The trees do not agree on a side: what is left to say is the value.
+        # A category, or trees that do not agree on a side: what is left to say is the value.
         return Condition(name, "=", value, f"{name} = {plain(value)}", weight)
     found = interval(name, low, high)
     return Condition(name, found.op, found.value, found.raw_unit_text, weight)
-
-
-def _bounds(condition: Condition) -> tuple[float, float] | None:
-    if condition.op == "<=":
-        return -np.inf, float(condition.value)
-    if condition.op == ">":
-        return float(condition.value), np.inf
-    if condition.op == "between":
-        low, high = condition.value
-        return float(low), float(high)
-    return None
 
 
 def _median(values: Floats, weights: Floats) -> float:

@@ -59,6 +59,11 @@ class Ranker(NamedTuple):
         tree, X = self.tree.on_own_columns(X)
         return self._mean(tree, X) if self.width.size else self.score[tree.apply(X)]
 
+    def blend_coded(self, coded: Floats) -> Floats:
+        """The same of rows whose categories are coded, as of :meth:`MetaTree.encode`."""
+        tree = self.tree._replace(levels={})
+        return self._mean(tree, coded) if self.width.size else self.score[tree.apply(coded)]
+
     def _mean(self, tree: MetaTree, X: Floats) -> Floats:
         value = np.where(tree.is_leaf, self.score, 0.0)[:, None]
         return blend(tree, X, self.width, value)[:, 0]
