@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, nbinom
 
 from rarefind import TableModel
+from rarefind.auto import AutoClassifier
 from rarefind.boosting import SGBAPClassifier
 from rarefind.metrics import Interval
 from rarefind.neighbors import GammaKNNClassifier
@@ -19,6 +20,7 @@ from rarefind.tables._verdicts import (
     held_out_precision,
     hits_distribution,
 )
+from rarefind.trees import MetaAPClassifier
 
 
 def payments(rng, n):
@@ -209,12 +211,34 @@ def test_what_was_held_out_at_fit_is_the_measure(model, new):
     assert report.checked.held_out.value == estimate.positive[top].mean()
 
 
-def test_estimators_without_importances_count_columns_alike(new):
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        MetaAPClassifier(random_state=0),
+        GammaKNNClassifier(random_state=0),
+        AutoClassifier(candidates=["metaap", "gamma-knn"], trials=2, budget=50, random_state=0),
+    ],
+    ids=["meta-ap", "gamma-knn", "auto"],
+)
+def test_shares_of_the_score_are_measured_where_there_are_no_importances(new, estimator):
+    """They were 1/4 for each of these four columns."""
+    table = payments(np.random.default_rng(3), 1500)
+    model = TableModel(estimator, target="fraud", time="when").fit(table)
+    carried = monitor(model, [new]).columns.set_index("column")["importance"]
+    assert carried.sum() == pytest.approx(1)
+    assert carried.idxmax() == "amount"
+    assert carried["amount"] > 1.3 * carried[["age", "noise"]].max()
+
+
+def test_without_shares_nothing_is_said_of_them(new):
+    """A file of version 0.1.0 has none for such a model."""
     table = payments(np.random.default_rng(3), 400)
     neighbours = TableModel(GammaKNNClassifier(k=1), target="fraud", time="when").fit(table)
+    del neighbours.column_shares_
     report = monitor(neighbours, [new.assign(noise=9.0)])
-    assert report.columns["importance"].tolist() == [0.25] * 4
-    assert report.verdict == "retrain"
+    assert report.columns["importance"].isna().all()
+    assert report.verdict == "retrain", "a quarter of the columns"
+    assert "1 of 4 columns changed: noise." in report.because
 
 
 @pytest.mark.parametrize(

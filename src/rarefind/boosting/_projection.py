@@ -373,7 +373,7 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
 
         best = Projection.none(d)
         if least:
-            work = Parallel(n_jobs=min(threads, len(least)), prefer="threads")
+            work = Parallel(n_jobs=min(threads, len(least)), require="sharedmem")
             # One thread of matrix products: in any number of them the directions are the same.
             with limit_threads(1, "blas"):
                 found = work(delayed(try_limit)(limit) for limit in least)

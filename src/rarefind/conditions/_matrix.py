@@ -107,7 +107,7 @@ class BranchArrays(NamedTuple):
         blocks = [X[at : at + _BLOCK] for at in range(0, max(1, len(X)), _BLOCK)]
         threads = min(effective_n_jobs(n_jobs), len(blocks))
         numbers = self.column, self.low, self.high, self.missing
-        found = Parallel(n_jobs=threads, prefer="threads")(
+        found = Parallel(n_jobs=threads, require="sharedmem")(
             delayed(_holding)(block, self.start, self.asks, *numbers, *_Levels.of(self))
             for block in blocks
         )

@@ -145,7 +145,7 @@ class PositiveAwareBinner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         positive = np.asarray(y) == self.pos_label_
         rows = self._rows_to_cut_by(positive)
         positive = positive[rows]
-        self.cuts_ = Parallel(self.n_jobs, prefer="threads")(
+        self.cuts_ = Parallel(self.n_jobs, require="sharedmem")(
             delayed(self._cuts)(X[rows, j], positive) for j in range(X.shape[1])
         )
         return self
@@ -167,7 +167,7 @@ class PositiveAwareBinner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         """
         places = range(len(self.cuts_)) if columns is None else columns.tolist()
         # Threads are started each time: for a few rows that takes longer than the work.
-        Parallel(n_jobs if X.size > WORTH_THREADS else 1, prefer="threads")(
+        Parallel(n_jobs if X.size > WORTH_THREADS else 1, require="sharedmem")(
             delayed(fill_codes)(X[:, j], cuts, np.arange(cuts.size + 1.0), codes[:, j])
             for j, cuts in zip(places, self.cuts_, strict=True)
         )

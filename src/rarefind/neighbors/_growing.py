@@ -47,7 +47,7 @@ def neighbourhoods(
     jobs = effective_n_jobs(-1 if positives.n_jobs is None else positives.n_jobs)
     jobs = min(jobs, max(1, len(rows) // 16))
     parts = np.array_split(np.arange(len(rows)), 1 if jobs == 1 else 4 * jobs)
-    done = Parallel(n_jobs=jobs, prefer="threads")(
+    done = Parallel(n_jobs=jobs, require="sharedmem")(
         delayed(grow)(rows[i], *points, k, own[0][i], own[1][i], kind, power) for i in parts
     )
     counts = np.concatenate([c for c, _ in done]).astype(float)

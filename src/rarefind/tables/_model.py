@@ -33,10 +33,10 @@ from rarefind.data import DriftReference, TableEncoder, check_target
 from rarefind.data.clock import time_order
 from rarefind.data.column_reference import ColumnReference
 from rarefind.data.frames import as_frame, entity_codes
-from rarefind.neighbors import GammaKNNClassifier
 from rarefind.rules import Reason, RuleSet
 from rarefind.selection.labelled import Labelled
 from rarefind.tables._card import ModelCard
+from rarefind.tables._column_shares import measured_shares
 from rarefind.tables._estimate import BudgetEstimate
 from rarefind.tables._ranking import Chunks, rank_chunks
 from rarefind.tables._reasons import Words
@@ -152,6 +152,9 @@ class TableModel(ClassifierMixin, BaseEstimator):
         files by (``like=``); empty for a table that was not read by it.
     drift_reference_ : DriftReference
         How the columns were spread, to compare later files with; no rows, and no rare levels.
+    column_shares_ : dict of str to float
+        The share of the score that each column carries, by how far known rows move when it takes
+        the values of others; empty for estimators with ``feature_importances_``.
     score_reference_ : ColumnReference
         The same of the priorities of the rows of the fit.
     estimate_ : BudgetEstimate or None
@@ -217,6 +220,11 @@ class TableModel(ClassifierMixin, BaseEstimator):
         encoded = self._learn(frame)
         self.drift_reference_ = DriftReference.of(frame, self.encoder_.columns_)
         self.score_reference_ = self._spread_of_scores(encoded)
+        self.column_shares_: dict[str, float] = {}
+        if not hasattr(self.estimator_, "feature_importances_"):
+            positive = frame[self.target].to_numpy() == self.positive_
+            columns = self.encoder_.original_columns_
+            self.column_shares_ = measured_shares(self.estimator_, encoded, columns, positive)
         self._keep_known(frame)
         self.estimate_: BudgetEstimate | None = None
         return self
@@ -225,7 +233,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         """Fit encoder and estimator to the rows; the rows as the estimator was given them."""
         self._check_roles(frame)
         self.positive_ = check_target(frame, self.target, self.positive)
-        estimator = GammaKNNClassifier() if self.estimator is None else clone(self.estimator)
+        estimator = _default_estimator() if self.estimator is None else clone(self.estimator)
         if not (hasattr(estimator, "priority") and hasattr(estimator, "explain")):
             raise ValueError(
                 f"{type(estimator).__name__} gives no priority and no reasons: "
@@ -501,6 +509,12 @@ class TableModel(ClassifierMixin, BaseEstimator):
                 codes, different = pd.factorize(values, use_na_sentinel=False)
                 texts = [self.encoder_.describe_value(column, value) for value in different]
                 self.known_values_[column] = [texts[code] for code in codes]
+
+
+def _default_estimator() -> Any:
+    from rarefind.neighbors import GammaKNNClassifier  # takes its time, and is not always needed
+
+    return GammaKNNClassifier()
 
 
 def _with_target(frame: pd.DataFrame, target: str, y: ArrayLike) -> pd.DataFrame:

@@ -17,6 +17,7 @@ from rarefind.data.clock import PERIODS, Times, period_starts
 from rarefind.data.column_reference import finite
 from rarefind.data.drift import DriftReference
 from rarefind.data.frames import entity_codes
+from rarefind.tables._column_shares import column_shares
 from rarefind.tables._model import TableModel
 from rarefind.tables._unlike import score_references
 from rarefind.tables._verdicts import ListCheck, held_out_precision, precision_of
@@ -26,7 +27,8 @@ from rarefind.tables.sinks import ColumnSink, DriftSink, ScoreSink, TimeSink, Ve
 
 __all__ = ["MonitorReport", "monitor"]
 
-#: Share of the score that changed columns must carry to ask for a new fit.
+#: Share of the score that changed columns must carry to ask for a new fit; of the columns, where
+#: it is not known what they carry.
 MUCH_OF_THE_SCORE = 0.25
 _NAMED = 5
 
@@ -47,7 +49,8 @@ class MonitorReport:
         What could not be measured, and why.
     columns : DataFrame
         Drift of each column, as of :meth:`rarefind.data.DriftCounter.table`, with the share of the
-        score that it carries (``importance``), the most moved first.
+        score that it carries (``importance``; not a number where it is not known), the most moved
+        first.
     score : dict or None
         The same of the score.
     checked : ListCheck or None
@@ -268,22 +271,13 @@ def _columns(model: TableModel, seen: _Seen, notes: list[str]) -> pd.DataFrame:
         )
         return pd.DataFrame(columns=["column", "drift", "importance", "text", "verdict"])
     table = seen.drift
-    carried = _importance(model)
-    table["importance"] = [carried.get(name, 0.0) for name in table["column"]]
+    carried = column_shares(model)
+    unknown = 0.0 if carried else np.nan
+    table["importance"] = [carried.get(name, unknown) for name in table["column"]]
     order = table["verdict"].map({"changed": 0, "moved": 1, "stable": 2})
     table = table.assign(order=order, beyond=table["noise"] - table["drift"])
     table = table.sort_values(["order", "beyond"], kind="stable").drop(columns=["order", "beyond"])
     return table.reset_index(drop=True)
-
-
-def _importance(model: TableModel) -> dict[str, float]:
-    """Share of the score that each column carries; the same for all where it is not known."""
-    columns = model.encoder_.original_columns_
-    known = getattr(model.estimator_, "feature_importances_", None)
-    weight = np.ones(len(columns)) if known is None else np.asarray(known, dtype=np.float64)
-    if known is None or weight.size != len(columns) or not weight.sum() > 0:
-        return dict.fromkeys(columns, 1 / len(set(columns)))
-    return (pd.Series(weight).groupby(columns).sum() / weight.sum()).to_dict()
 
 
 def _score(model: TableModel, seen: _Seen, notes: list[str]) -> dict[str, Any] | None:
@@ -353,13 +347,15 @@ def _of_columns(columns: pd.DataFrame) -> tuple[bool, str]:
     also = f" {moved:,} moved, too little to matter." if moved else ""
     if not len(changed):
         return False, f"None of {len(columns):,} columns changed.{also}"
-    share = float(changed["importance"].sum())
+    known = bool(columns["importance"].notna().all())
+    share = float(changed["importance"].sum()) if known else len(changed) / len(columns)
     names = [str(name) for name in changed["column"][:_NAMED]]
     more = f", … {len(changed) - _NAMED} more" if len(changed) > _NAMED else ""
     carry = "carries" if len(changed) == 1 else "carry"
+    carried = f" and {carry} {100 * share:.0f} % of the score" if known else ""
     return share >= MUCH_OF_THE_SCORE, (
-        f"{len(changed):,} of {len(columns):,} columns changed and {carry} {100 * share:.0f} % of "
-        f"the score: {', '.join(names)}{more}.{also}"
+        f"{len(changed):,} of {len(columns):,} columns changed{carried}: "
+        f"{', '.join(names)}{more}.{also}"
     )
 
 
