@@ -53,11 +53,10 @@ def with_children(model, children):
     return model
 
 
-def test_a_malformed_booster_is_refused_also_behind_a_sound_one(rows, tmp_path):
+def test_a_malformed_booster_is_refused(rows, tmp_path):
     X, y = rows
     broken = with_children(SGBAPClassifier(**QUICK).fit(X, y), [10**6] * 9)
-    broken.estimator_ = SGBAPClassifier(**QUICK).fit(X, y)
-    rarefind.save(broken, tmp_path / "model")
+    save_unchecked(broken, tmp_path / "model")
     with pytest.raises(ValueError, match="not as XGBoost writes them"):
         rarefind.load(tmp_path / "model")
 
@@ -112,9 +111,7 @@ def test_weights_that_are_not_those_of_the_learners_are_refused(rows, part, how,
     else:
         model._network = model._network._replace(**{part: bad})
     save_unchecked(model, tmp_path / "model")
-    with pytest.raises(
-        ValueError, match=r"nlb: the weights are not those|nlb: .*has \\d+ entries|nlb-network: "
-    ):
+    with pytest.raises(ValueError, match=r"\(a nlb(-network)?: "):
         rarefind.load(tmp_path / "model")
 
 

@@ -383,7 +383,7 @@ def test_a_file_with_the_weights_of_other_learners_is_refused(tmp_path):
     model = quick(4).fit(X, y)
     model._network = model._network._replace(inner=model._network.inner[:-1])
     save_unchecked(model, tmp_path / "model.rarefind")
-    with pytest.raises(ValueError, match="nlb-network, learners. has 3 entries where 4 belong"):
+    with pytest.raises(ValueError, match=r"nlb-network, learners\) has 3 entries where 4 belong"):
         rarefind.load(tmp_path / "model.rarefind")
 
 

@@ -732,7 +732,7 @@ def test_directions_that_no_fit_makes_are_refused(change, tmp_path):
     model = quick(2).fit(X, y)
     model._projection = model._projection._replace(**change)
     save_unchecked(model, tmp_path / "model")
-    with pytest.raises(ValueError, match="a projection: |a projection-boosting: "):
+    with pytest.raises(ValueError, match=r"a projection: |a projection-boosting: "):
         rarefind.load(tmp_path / "model")
 
 
@@ -741,7 +741,7 @@ def test_trees_of_other_columns_are_refused(tmp_path):
     model = quick(2, eliminate=False).fit(X, y)
     model._projection = model._projection._replace(columns=np.arange(4))
     save_unchecked(model, tmp_path / "model")
-    with pytest.raises(ValueError, match="not as XGBoost writes them"):
+    with pytest.raises(ValueError, match="has 16 entries where 17 belong"):
         rarefind.load(tmp_path / "model")
 
 
