@@ -59,6 +59,7 @@ bench-all: bench
 	$(PY) benchmarks/streams.py
 	$(PY) benchmarks/streams_speed.py
 	$(PY) benchmarks/streams_row.py
+	$(PY) benchmarks/one_row.py
 	$(PY) benchmarks/reasons.py
 	$(PY) benchmarks/rank.py
 	$(PY) benchmarks/search.py

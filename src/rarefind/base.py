@@ -14,7 +14,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rarefind._core.checks import check_finite, clear_errors, feature_names, level_columns
+from rarefind._core.checks import (
+    check_finite,
+    check_spread,
+    clear_errors,
+    feature_names,
+    level_columns,
+)
 from rarefind._core.fields import (
     DictOf,
     LabelArray,
@@ -127,6 +133,8 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
     _many_classes = False
     #: Whether rows may have missing values (NaN).
     _allows_missing = False
+    #: Whether values are squared, and squared again: numbers have to be neither huge nor tiny.
+    _squares_values: ClassVar[bool] = False
     #: Whether ``fit`` takes tables with texts and dates as they are, without an encoder.
     reads_tables: ClassVar[bool] = False
     #: Whether priorities are faster, and the same, where each column is in one piece of memory.
@@ -336,6 +344,7 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
                 ensure_min_samples=2,
             )
         check_finite(self, X, self._allows_missing)
+        check_spread(self, X)
         return X, np.asarray(labels)
 
     def _learn_categories(self, X: Table) -> Table:

@@ -254,8 +254,9 @@ class NLBClassifier(BoostingClassifier):
         def mean_of_each(data: Any) -> Floats:
             return np.array([[tree.predict(data, pred_contribs=True)[0, -1] for tree in trees]])
 
-        # The means are the same for all rows: one is asked.
-        means = self._scale * in_blocks(X[:1], self._coding, mean_of_each, threads)[0]
+        means = self._scale * self._trees.means(
+            lambda: in_blocks(X[:1], self._coding, mean_of_each, threads)[0]
+        )
 
         def join(data: Any) -> Floats:
             return np.asarray(self._network.slopes(self._learner_outputs(data, booster)) @ means)

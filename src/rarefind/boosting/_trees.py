@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import Any
 
@@ -13,7 +13,7 @@ import xgboost
 from rarefind._core.fields import IntArray, StateError
 from rarefind._core.saved import saved
 from rarefind._core.state import State
-from rarefind._core.types import Array
+from rarefind._core.types import Array, Floats
 from rarefind.boosting._coding import Coding
 from rarefind.boosting._scoring import Scoring
 
@@ -52,6 +52,7 @@ class Trees:
     _booster: xgboost.Booster | None
     _n_threads: int
     _single_trees: tuple[xgboost.Booster, list[xgboost.Booster]] | None
+    _means: Floats | None
     _leaf_values: list[Array] | None
     _scoring: Scoring | None
     _has_scoring: bool
@@ -96,6 +97,12 @@ class Trees:
                 self._single_trees = booster, parts
             return self._single_trees[1]
 
+    def means(self, ask: Callable[[], Floats]) -> Floats:
+        """The mean output, which is the same for all rows: asked for once, then kept."""
+        if self._means is None:
+            self._means = ask()
+        return self._means
+
     def leaf_values(self) -> list[Array]:
         """The value of each node of each tree, by the node's number; of use at leaves only."""
         if self._leaf_values is None:
@@ -134,6 +141,7 @@ class Trees:
         self._booster = None
         self._n_threads = 0
         self._single_trees = None
+        self._means = None
         self._leaf_values = None
         self._scoring = None
         self._has_scoring = False

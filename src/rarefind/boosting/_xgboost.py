@@ -224,9 +224,8 @@ class BoostedTreesClassifier(BoostingClassifier):
         return self._by_trees(X, pred_contribs=True).astype(np.float64)[:, :-1]
 
     def _bases(self, X: Floats) -> Floats:
-        # The mean of the trees is the same for all rows: one is asked.
-        mean = float(self._by_trees(X[:1], pred_contribs=True)[0, -1])
-        return np.full(len(X), self.base_score_ + mean)
+        mean = self._trees.means(lambda: self._by_trees(X[:1], pred_contribs=True)[0, -1:])
+        return np.full(len(X), self.base_score_ + float(mean[0]))
 
     def tree_branches(self) -> BranchList:
         """Every branch of every tree, as tests on columns."""

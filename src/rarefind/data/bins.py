@@ -12,6 +12,7 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rarefind._core.checks import check_finite
 from rarefind._core.fields import FloatArray, LabelValue, ListOf, NameArray, Perhaps, Size
 from rarefind._core.kernels import kernel, read_only
 from rarefind._core.labels import choose_positive
@@ -22,6 +23,8 @@ from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label, T
 # Values whose codes are looked for at the same time: as many as stay at hand.
 _TOGETHER = 256
 WORTH_THREADS = 1_000_000
+# The difference of two numbers up to this is finite.
+_LARGEST_DIFFERENCE = np.finfo(float).max / 2
 
 
 @saved(
@@ -134,8 +137,9 @@ class PositiveAwareBinner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         self
         """
         X, y = validate_data(
-            self, X, y, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2
+            self, X, y, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2
         )
+        check_finite(self, X, allow_nan=True)
         labels, codes = np.unique(y, return_inverse=True)
         if labels.size != 2:
             raise ValueError(
@@ -153,7 +157,8 @@ class PositiveAwareBinner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
     def transform(self, X: Table) -> Floats:
         """Codes of the values: whole numbers from 0, NaN where the value is missing."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
+        X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
+        check_finite(self, X, allow_nan=True)
         codes = np.empty(X.shape)
         self._code(X, codes, self.n_jobs)
         return codes
@@ -281,8 +286,9 @@ def _quantiles(values: Floats, n: int) -> Floats:
     """About ``n`` quantiles; each value itself, and what follows it, where there are no more."""
     distinct = np.unique(values)
     if distinct.size <= n:
-        return np.concatenate([distinct, np.nextafter(distinct, np.inf)])
-    return np.quantile(values, np.arange(1, n) / n) if n > 1 else np.empty(0)
+        with np.errstate(over="ignore"):  # what follows the largest number is not a cut
+            return np.concatenate([distinct, np.nextafter(distinct, np.inf)])
+    return _at_shares(values, np.arange(1, n) / n) if n > 1 else np.empty(0)
 
 
 def _tails(values: Floats, n: int) -> Floats:
@@ -290,4 +296,11 @@ def _tails(values: Floats, n: int) -> Floats:
     if not n or values.size < 2:
         return np.empty(0)
     beyond = np.geomspace(1 / values.size, 0.05, n)
-    return np.quantile(values, np.concatenate([beyond, 1 - beyond]))
+    return _at_shares(values, np.concatenate([beyond, 1 - beyond]))
+
+
+def _at_shares(values: Floats, shares: Floats) -> Floats:
+    """Quantiles; between the largest and the least number the difference would be infinite."""
+    if max(values.max(), -values.min()) > _LARGEST_DIFFERENCE:
+        return np.asarray(4 * np.quantile(values / 4, shares))
+    return np.asarray(np.quantile(values, shares))

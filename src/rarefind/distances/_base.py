@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rarefind._core.checks import check_finite, clear_errors
+from rarefind._core.checks import check_finite, check_spread, clear_errors
 from rarefind._core.labels import choose_positive
 from rarefind._core.pairs import embed
 from rarefind._core.sklearn_compat import CallbackSupportMixin
@@ -28,6 +28,9 @@ class MahalanobisTransformer(
 
     A subclass writes ``fit``, which begins with :meth:`_start_fit` and sets ``components_``.
     """
+
+    #: See :class:`rarefind.base.RareClassifier`.
+    _squares_values: ClassVar[bool] = True
 
     components_: Floats
     n_features_in_: int
@@ -70,6 +73,7 @@ class MahalanobisTransformer(
         with clear_errors(self, X):
             X, y = validate_data(self, X, y, ensure_min_samples=2, **options)
         check_finite(self, X)
+        check_spread(self, X)
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
         if classes.size < 2:

@@ -23,7 +23,7 @@ from rarefind.neighbors._held_out import (
     out_of_fold,
     query,
 )
-from rarefind.neighbors._ratio import TwoDistances
+from rarefind.neighbors._ratio import TwoDistances, voters
 from rarefind.neighbors._reasons import explain
 from rarefind.rules import Reason
 from rarefind.search import NeighborSearch
@@ -75,6 +75,7 @@ class NeighbourClassifier(RareClassifier):
 
     #: Uncalibrated, the probability is η̂ = D⁻/(D⁺+D⁻) of section 2.4.3 at γ = 1.
     _score_kind = ODDS
+    _squares_values = True
     _threshold_bounds = THRESHOLDS
     #: How much further synthetic positives count than they are.
     _relative = 1.0
@@ -175,9 +176,12 @@ class NeighbourClassifier(RareClassifier):
     def _check_findable(self, findable: Bools, otherwise: str) -> None:
         """Nothing can be tuned where no held-out positive is found whatever the threshold."""
         if not findable.any():
+            q, _ = voters(self.k)
+            smaller = ", set k=1" if q > 1 and findable.size > 1 else ""
             raise ValueError(
-                f"With k={self.k} none of the {findable.size} held-out positives has enough others "
-                f"around it to be found: lower k, or {otherwise}."
+                f"The vote of k={self.k} neighbours takes {q} positive{'' if q == 1 else 's'}, and "
+                f"of {findable.size} too few are left when some are held out: add "
+                f"positives{smaller}, or {otherwise}."
             )
 
     def _calibrate_rows(

@@ -214,6 +214,7 @@ class ME2Classifier(RareClassifier):
     }
 
     _score_kind = ODDS
+    _squares_values = True
     _threshold_bounds = THRESHOLDS
     _own_threshold = 1.0
 

@@ -11,16 +11,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from rarefind._core.budget import check_budget
+from rarefind._core.budget import budget_share, check_budget
 from rarefind._core.types import Array, Bools, Floats, Ints, Table
 from rarefind.data.clock import PERIODS, Times, period_starts
 from rarefind.data.column_reference import finite
 from rarefind.data.drift import DriftReference
 from rarefind.data.frames import entity_codes
+from rarefind.metrics import Interval
 from rarefind.tables._column_shares import column_shares
 from rarefind.tables._model import TableModel
 from rarefind.tables._unlike import score_references
-from rarefind.tables._verdicts import ListCheck, held_out_precision, precision_of
+from rarefind.tables._verdicts import ListCheck, precision_of
 from rarefind.tables.lists import Budget, Groups, ListRequest, on_list, request_for
 from rarefind.tables.scoring import Sink, pieces_of, score_pieces
 from rarefind.tables.sinks import ColumnSink, DriftSink, ScoreSink, TimeSink, VerdictSink
@@ -31,6 +32,8 @@ __all__ = ["MonitorReport", "monitor"]
 #: it is not known what they carry.
 MUCH_OF_THE_SCORE = 0.25
 _NAMED = 5
+# A held-out list with fewer rows says nothing of the list to judge.
+_FEWEST_HELD_OUT = 20
 
 
 @dataclass(frozen=True)
@@ -160,8 +163,8 @@ def monitor(
     columns = _columns(model, seen, notes)
     score = _score(model, seen, notes)
     listed = _listed(seen, request)
-    depth = None if request is None else float(listed.mean())
-    checked = _checked(model, seen, listed, depth, notes)
+    estimated = None if request is None else _estimated_precision(model, request.list, seen.rows)
+    checked = _checked(model, seen, listed, estimated, notes)
     reasons = [_of_score(score), _of_columns(columns), _of_list(checked)]
     calls = any(calls for calls, _ in reasons)
     return MonitorReport(
@@ -301,8 +304,24 @@ def _listed(seen: _Seen, judged: _Judged | None) -> Bools:
     return on_list(seen.priority, judged.list.budget, seen.group, seen.owner)
 
 
+def _estimated_precision(model: TableModel, request: ListRequest, rows: int) -> Interval | None:
+    """What the fit estimates of such a list; None where it has too few rows held out for it."""
+    fitted = model.estimate_
+    estimate = None if fitted is None else fitted.for_list(request, model.entity)
+    if estimate is None:
+        return None
+    budget = request.budget
+    if budget_share(budget) is None and request.per not in PERIODS:
+        # So many checks of more rows go less deep; those of a period are the same at any time.
+        of = estimate.positive.size if estimate.time is not None else estimate.rows
+        budget = max(1, round(float(budget) * of / rows))
+    if estimate.listed(budget).sum() < _FEWEST_HELD_OUT:
+        return None
+    return estimate.list_value(budget).precision
+
+
 def _checked(
-    model: TableModel, seen: _Seen, listed: Bools, depth: float | None, notes: list[str]
+    model: TableModel, seen: _Seen, listed: Bools, estimated: Interval | None, notes: list[str]
 ) -> ListCheck | None:
     known = seen.verdict >= 0
     if not known.any():
@@ -314,16 +333,11 @@ def _checked(
             "and no figure here counts them."
         )
     rows = listed & known
-    estimate, held_out = model.estimate_, None
-    if estimate is not None and depth is not None:
-        held_out = held_out_precision(
-            np.asarray(estimate.priority), np.asarray(estimate.positive), depth
-        )
     # An equally deep list of the fit's own rows had about so many hits.
     deep = float(seen.probability[rows].sum()) * model.rows_ / seen.rows
     behind = min(float(model.positives_), deep)
     return ListCheck.of(
-        seen.probability[rows], seen.verdict[rows] == 1, int(listed.sum()), held_out, behind
+        seen.probability[rows], seen.verdict[rows] == 1, int(listed.sum()), estimated, behind
     )
 
 
