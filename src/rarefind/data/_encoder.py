@@ -83,6 +83,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         The columns a table must have.
     original_columns_ : list of str
         For each output, the column it comes from.
+    output_index_ : Index
+        Names of the outputs, as columns of a frame.
     level_outputs_ : list of str
         Names of the outputs that are numbers of levels; empty with ``levels="one-hot"``.
     plans_ : list
@@ -125,6 +127,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     columns_: list[str]
     original_columns_: list[str]
+    output_index_: pd.Index[Any]
     level_outputs_: list[str]
     plans_: list[Plan]
     dropped_: dict[str, str]
@@ -364,6 +367,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         # Reasons ask for these again and again.
         self._outputs = [(plan, part) for plan in plans for part in range(len(plan.names))]
         self._names = _unique([name for plan in plans for name in plan.names])
+        self.output_index_ = pd.Index(self._names)
         self._input = list(input_columns)
         self.n_features_in_ = len(input_columns)
         if named:

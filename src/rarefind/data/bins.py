@@ -171,11 +171,16 @@ class PositiveAwareBinner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         The binner's own columns are all of the table, or those at the places given.
         """
         places = range(len(self.cuts_)) if columns is None else columns.tolist()
-        # Threads are started each time: for a few rows that takes longer than the work.
-        Parallel(n_jobs if X.size > WORTH_THREADS else 1, require="sharedmem")(
-            delayed(fill_codes)(X[:, j], cuts, np.arange(cuts.size + 1.0), codes[:, j])
+        work = [
+            (X[:, j], cuts, np.arange(cuts.size + 1.0), codes[:, j])
             for j, cuts in zip(places, self.cuts_, strict=True)
-        )
+        ]
+        # Threads are started each time: for a few rows that takes longer than the work.
+        if X.size > WORTH_THREADS:
+            Parallel(n_jobs, require="sharedmem")(delayed(fill_codes)(*each) for each in work)
+        else:
+            for each in work:
+                fill_codes(*each)
 
     def inverse(self, column: int, code: float) -> float:
         """The smallest value with this code or a higher one, in the column's own units.

@@ -488,8 +488,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         return self._named(self.encoder_.transform(table))
 
     def _named(self, values: Floats) -> pd.DataFrame:
-        names = list(self.encoder_.get_feature_names_out())
-        return pd.DataFrame(values, columns=names, copy=False)
+        return pd.DataFrame(values, columns=self.encoder_.output_index_, copy=False)
 
     def _spread_of_scores(self, encoded: pd.DataFrame) -> ColumnReference:
         """How the priorities of the fit's own rows are spread, by a sample of them."""
