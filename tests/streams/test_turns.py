@@ -10,6 +10,7 @@ import pytest
 from sklearn.base import clone
 
 import rarefind
+from rarefind._core.saved import check_object
 from rarefind.streams import ONLBClassifier, OnlineBoostingClassifier, _turns
 
 RNG = np.random.default_rng(0)
@@ -56,7 +57,7 @@ def test_threads_may_learn_score_and_save_at_once(cls, tmp_path):
     run_threads(learn, learn, score_and_save)
     calls = 2 * sum(size * len(range(100, 3000 - size, size)) for size in (10, 100, 990))
     assert model._state.validation.n_rows == 100 + calls
-    model._check_state()
+    check_object(model)
 
 
 def test_a_copy_and_a_file_have_no_lock(tmp_path):

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from rarefind._core.saved import saved
 from rarefind._core.types import Array, Floats, Table
 from rarefind.data._arrow_columns import encode_column
+from rarefind.data._encoder_state import ENCODER_STATE
 from rarefind.data._plan import EncoderSettings, UninformativeError, learn
 from rarefind.data.columns import (
     BooleanPlan,
@@ -37,7 +38,7 @@ def _unwrap(version: int, state: dict[str, Any]) -> dict[str, Any]:
     return dict(state["state"])
 
 
-@saved("table-encoder", 2, upgrade=_unwrap)
+@saved("table-encoder", 2, state=ENCODER_STATE, upgrade=_unwrap)
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Turn a mixed table into floats, and remember what each of them means.
 

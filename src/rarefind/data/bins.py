@@ -13,9 +13,11 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rarefind._core.checks import check_finite
+from rarefind._core.fields import FloatArray, LabelValue, ListOf, NameArray, Perhaps, Size
 from rarefind._core.kernels import kernel, read_only
 from rarefind._core.labels import choose_positive
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 
 # Values whose codes are looked for at the same time: as many as stay at hand.
@@ -25,7 +27,17 @@ WORTH_THREADS = 1_000_000
 _LARGEST_DIFFERENCE = np.finfo(float).max / 2
 
 
-@saved("positive-aware-binner")
+@saved(
+    "positive-aware-binner",
+    state=State(
+        {
+            "n_features_in_": Size("d", low=1),
+            "feature_names_in_": Perhaps(NameArray("d")),
+            "pos_label_": LabelValue(),
+            "cuts_": ListOf(FloatArray("*", strict=True), size="d"),
+        }
+    ),
+)
 class PositiveAwareBinner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Turn columns into bin codes, with cuts that separate the positives.
 

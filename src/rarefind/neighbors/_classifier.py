@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from rarefind._core.fields import ListOf, Object, StateError
 from rarefind._core.sklearn_compat import report_progress
+from rarefind._core.state import State
 from rarefind._core.types import ArrayLike, Bools, Floats, Ints, Table
-from rarefind.base import RareClassifier
+from rarefind.base import CLASSIFIER_STATE, RareClassifier
 from rarefind.neighbors._held_out import (
+    MOST_ASKED,
     Measure,
     PointSet,
     blocks,
@@ -29,6 +33,30 @@ from rarefind.selection.calibration import ODDS
 # Scores that stand for infinite ones lie far above: a threshold near them would leave no digits to
 # the differences of all others.
 THRESHOLDS = (0.0, 1e3)
+
+
+def _check_sets(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    """Points of each class, and as many of them asked for as the parameters say."""
+    sets, classes = state["_sets"], sizes["classes"]
+    codes = [s.code for s in sets]
+    plain = codes if len(codes) == classes else codes[:1] + codes[2:]
+    if sorted(plain) != list(range(classes)) or (plain != codes and codes[1] != -1):
+        raise StateError("'_sets' are not those of the classes")
+    kinds = {(s.search.distance, s.search.p) for s in sets}
+    if len(kinds) > 1:
+        raise StateError("'_sets' do not measure one distance")
+    if sets[0].search.distance == "precomputed" and any(
+        s.search.points.max(initial=-1) >= sizes["d"] for s in sets
+    ):
+        raise StateError("'_sets' name columns that are not there")
+    if state["k"] > max(MOST_ASKED, sum(s.search.size for s in sets)):
+        raise StateError("'k' is larger than the number of points")
+
+
+#: What every neighbour classifier keeps in a model file.
+NEIGHBOUR_STATE = CLASSIFIER_STATE | State(
+    {"_sets": ListOf(Object("point-set", d="d"), low=2)}, _check_sets
+)
 
 
 class NeighbourClassifier(RareClassifier):

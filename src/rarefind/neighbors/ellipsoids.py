@@ -15,13 +15,15 @@ As M ⪰ I and R ≤ B, a negative with ‖v‖² ≥ B keeps α = 0 and is left
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from rarefind._core.fields import FloatArray, IntArray, Number, StateError, Whole
 from rarefind._core.kernels import kernel, read_only
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Floats, Ints
 from rarefind.neighbors._ratio import ratio
 
@@ -41,7 +43,16 @@ class Setting(NamedTuple):
     lam: float
 
 
-@saved("ellipsoid-rows")
+@saved(
+    "ellipsoid-rows",
+    state=State(
+        {
+            "X": FloatArray("n", "d"),
+            "positives": IntArray("positives", below="n", strict=True),
+            "negatives": IntArray("negatives", below="n", strict=True),
+        }
+    ),
+)
 class EllipsoidRows(NamedTuple):
     """A table and which of its rows are to be covered and excluded."""
 
@@ -50,7 +61,35 @@ class EllipsoidRows(NamedTuple):
     negatives: Ints
 
 
-@saved("ellipsoid")
+def _check_matrix(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    if not np.allclose(state["matrix"], state["matrix"].T, rtol=1e-6):
+        raise StateError("'matrix' is not symmetric")
+    try:
+        np.linalg.cholesky(state["matrix"])
+    except np.linalg.LinAlgError:
+        raise StateError("'matrix' is not positive definite") from None
+
+
+@saved(
+    "ellipsoid",
+    state=State(
+        {
+            "row": Whole(),
+            "centre": FloatArray("d"),
+            "radius": Number(0),
+            "matrix": FloatArray("d", "d"),
+            "max_radius": Number(0),
+            "mu": Number(0),
+            "lam": Number(0),
+            "loss": Number(),
+            "gap": Number(),
+            "n_iter": Whole(),
+            "positives": IntArray("inside", low=0),
+            "negatives": IntArray("near", low=0),
+        },
+        _check_matrix,
+    ),
+)
 class Ellipsoid(NamedTuple):
     """The points x with (x − centre)ᵀ matrix (x − centre) ≤ radius, learned around one positive."""
 

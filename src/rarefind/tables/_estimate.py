@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -10,7 +10,19 @@ import numpy as np
 from scipy.stats import rankdata
 
 from rarefind._core.budget import budget_share
+from rarefind._core.fields import (
+    BoolArray,
+    Either,
+    FloatArray,
+    IntArray,
+    Maybe,
+    Number,
+    StateError,
+    Text,
+    Whole,
+)
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Bools, Floats, Ints
 from rarefind.data.clock import PERIODS, Times
 from rarefind.metrics import Interval
@@ -69,7 +81,49 @@ def _upgraded(version: int, state: dict[str, Any]) -> dict[str, Any]:
     return {**state, "plain": None if cut_short else state["plain"]}
 
 
-@saved("budget-estimate", 3, upgrade=_upgraded)
+def _check_estimate(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    budget_share(state["budget"])
+    if not sizes["n"]:
+        raise StateError("no row was held out")
+    if state["per"] in PERIODS and state["time"] is None and state["group"] is None:
+        raise StateError("'per' is a period of rows without times")
+    group, sizes_of = state["group"], state["group_rows"]
+    if group is not None and sizes_of is not None and group.max() >= sizes_of.size:
+        raise StateError("'group' names groups that are not there")
+    # Resamples take memory by the numbers of entities.
+    most = max(10**7, 100 * sizes["n"])
+    for name in ("entity", "owner", "fold", "group"):
+        if state[name] is not None and state[name].max() >= most:
+            raise StateError(f"{name!r} holds numbers that are too large")
+
+
+@saved(
+    "budget-estimate",
+    3,
+    state=State(
+        {
+            "how": Text(),
+            "budget": Either(Number(0), Text()),
+            "per": Maybe(Text()),
+            "rows": Whole(1, 10**15),
+            "positive": BoolArray("n"),
+            "priority": FloatArray("n"),
+            "probability": FloatArray("n", low=0, high=1),
+            "fold": IntArray("n", low=0),
+            "plain": Maybe(FloatArray("n")),
+            "amount": Maybe(FloatArray("n", nan=True, inf=True)),
+            "time": Maybe(IntArray("n")),
+            "local_time": Maybe(IntArray("n")),
+            "entity": Maybe(IntArray("n", low=0)),
+            "group": Maybe(IntArray("n", low=0)),
+            "group_rows": Maybe(IntArray("groups", low=1)),
+            "one_per": Maybe(Text()),
+            "owner": Maybe(IntArray("n", low=0)),
+        },
+        _check_estimate,
+    ),
+    upgrade=_upgraded,
+)
 @dataclass(frozen=True)
 class BudgetEstimate:
     """Held-out rows, each scored by a model that had not seen it, and what a list of them finds.
