@@ -224,9 +224,11 @@ def test_verbose_shows_progress_and_silence_is_the_default(baseline, capsys):
 
 def test_nearness_orders_as_the_ratio_does():
     inf = np.inf
-    d_pos = np.array([inf, inf, 1.0, 2.0, 1.0, 1.0, 0.0, 0.0, 0.0, 5.0])
-    d_neg = np.array([1.0, inf, 0.0, 1.0, 1.0, 9.0, 0.0, 1.0, 8.0, inf])
+    d_pos = np.array([inf, inf, 1.0, 2.0, 1.0, 1.0, 0.0, 0.0, 5.0])
+    d_neg = np.array([1.0, inf, 0.0, 1.0, 1.0, 9.0, 1.0, 8.0, inf])
     found = nearness(d_pos, d_neg)
     assert found[:3].tolist() == [0, 0, 0]
     assert (np.diff(found[2:]) > 0).all()
     assert found.max() < 1
+    rare, even, common = nearness(np.zeros(3), np.zeros(3), np.array([1e-3, 1.0, 50.0]))
+    assert 0 < rare < found[3] < even == found[4] < common < found[6]
