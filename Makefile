@@ -10,7 +10,7 @@ else
 endif
 PY := $(BIN)/python
 
-.PHONY: demo test coverage check study bench bench-all docs test-lowest clean
+.PHONY: demo test coverage fuzz check study bench bench-all docs test-lowest clean
 
 demo: $(VENV)/.demo
 	$(PY) -m rarefind demo
@@ -21,6 +21,11 @@ test: $(VENV)/.dev
 # The same, counting the lines that tests run; it takes a quarter longer.
 coverage: $(VENV)/.dev
 	$(PY) -m pytest -n auto --dist worksteal --cov --cov-report=term
+
+# Mutated model files, each opened and scored in a process of its own (not on Windows):
+# make fuzz ARGS="--count 20000 --seed 1 --bounds-check"; --help lists the options.
+fuzz: $(VENV)/.dev
+	cd tests && $(abspath $(PY)) -m fuzz $(ARGS)
 
 # Locally files are mended; in CI a file that would change is an error.
 check: $(VENV)/.dev
@@ -54,6 +59,7 @@ bench-all: bench
 	$(PY) benchmarks/streams.py
 	$(PY) benchmarks/streams_speed.py
 	$(PY) benchmarks/streams_row.py
+	$(PY) benchmarks/one_row.py
 	$(PY) benchmarks/reasons.py
 	$(PY) benchmarks/rank.py
 	$(PY) benchmarks/search.py

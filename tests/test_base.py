@@ -2,14 +2,18 @@ import importlib
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from expected_failures import CHECKED, SENSITIVE
+from scipy.sparse import csr_matrix
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rarefind.auto import estimators
 from rarefind.base import RareClassifier
 from rarefind.neighbors import GammaKNNClassifier
+from rarefind.persistence import load, save
 
 ALL = parametrize_with_checks(
     [estimator for estimator, _ in CHECKED],
@@ -136,3 +140,65 @@ def test_a_row_on_the_threshold_is_an_alert_by_every_method():
         (tie,) = model.decision_function([[1.0]])
         assert model.predict([[1.0]])[0] == labels[0]
         assert tie > 0 if model.classes_[1] == labels[0] else tie < 0
+
+
+def mixed_table(n=300):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "amount": rng.normal(size=n),
+            "city": pd.Categorical(rng.choice(["Lyon", "Paris", "Nice", "Lille"], n)),
+        }
+    )
+    y = np.where((table.city == "Nice") & (table.amount > 0), "yes", "no")
+    table.loc[::17, "city"] = None
+    return table, y
+
+
+TAKES_CATEGORIES = [
+    clone(e).set_params(random_state=0) for e in WHOLE if "categorical_features" in e.get_params()
+]
+TAKES_NUMBERS = [
+    e for e in WHOLE if "categorical_features" not in e.get_params() and not e.reads_tables
+]
+
+
+@pytest.mark.parametrize("estimator", TAKES_CATEGORIES, ids=lambda e: type(e).__name__)
+def test_categories_are_taken_as_they_are(estimator, tmp_path):
+    table, y = mixed_table()
+    coded = table.assign(city=table.city.cat.codes.replace(-1, np.nan).astype(float))
+    plain = clone(estimator).set_params(categorical_features=["city"]).fit(coded, y)
+    model = clone(estimator).fit(table, y)
+    assert model.categories_ == {"city": ["Lille", "Lyon", "Nice", "Paris"]}
+    expected = plain.priority(coded)
+    np.testing.assert_array_equal(model.priority(table), expected)
+    np.testing.assert_array_equal(
+        clone(model).fit(pl.from_pandas(table), y).priority(table), expected
+    )
+    # A row may come as a dict, its columns in any order and its categories as texts.
+    np.testing.assert_array_equal(
+        model.priority({"city": "Nice", "amount": 1.5}),
+        plain.priority(pd.DataFrame({"amount": [1.5], "city": [2.0]})),
+    )
+    reasons = model.explain([{"city": c, "amount": 1.5} for c in ("Nice", "Rome", None)])
+    assert not any("city = 2" in str(reason) for reason in reasons)
+    save(model, tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert again.categories_ == model.categories_
+    np.testing.assert_array_equal(again.priority(table), expected)
+    assert not hasattr(model.fit(coded, y), "categories_")
+
+
+@pytest.mark.parametrize("estimator", TAKES_NUMBERS, ids=lambda e: type(e).__name__)
+def test_texts_are_refused_with_the_column_and_a_way_out(estimator):
+    table, y = mixed_table(60)
+    table["city"] = table.city.astype(object).fillna("Lyon")
+    with pytest.raises(ValueError, match=r"'city' holds text \('.*TableEncoder.*TableModel"):
+        estimator.fit(table, y)
+
+
+@pytest.mark.parametrize("estimator", WHOLE, ids=lambda e: type(e).__name__)
+def test_sparse_rows_are_refused_by_name(estimator):
+    name = type(estimator).__name__
+    with pytest.raises(TypeError, match=f"{name} does not take sparse rows"):
+        clone(estimator).fit(csr_matrix(X), Y)

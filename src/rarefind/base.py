@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -13,12 +14,36 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rarefind._core.checks import check_finite, feature_names
+from rarefind._core.checks import (
+    check_finite,
+    check_spread,
+    clear_errors,
+    feature_names,
+    level_columns,
+)
+from rarefind._core.fields import (
+    DictOf,
+    LabelArray,
+    LabelValue,
+    ListOf,
+    Maybe,
+    NameArray,
+    Number,
+    Object,
+    Perhaps,
+    Size,
+    StateError,
+    Text,
+)
 from rarefind._core.labels import choose_positive
 from rarefind._core.sklearn_compat import CallbackSupportMixin
+from rarefind._core.state import State
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Label, Table
+from rarefind.data.categories import Levels, learn_levels, with_codes
+from rarefind.data.frames import as_frame, has_names, rows_of_dicts
 from rarefind.metrics import CountMetric
 from rarefind.rules import Condition, Reason
+from rarefind.rules.levels import in_levels
 from rarefind.selection.calibration import (
     LOG_ODDS,
     Calibrated,
@@ -28,7 +53,41 @@ from rarefind.selection.calibration import (
 )
 from rarefind.selection.thresholds import ANY_THRESHOLD, bounds_at, check_count_metric
 
-__all__ = ["RareClassifier"]
+__all__ = ["CLASSIFIER_STATE", "RareClassifier"]
+
+
+def _check_labels(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    """The positive label is one of two; a metric has a name that is known."""
+    if sizes["classes"] < 2:
+        raise StateError("'classes_' has fewer than two labels")
+    if (sizes["classes"] == 2) != ("pos_label_" in state):
+        raise StateError("'pos_label_' belongs to two classes")
+    if sizes["classes"] == 2 and state["pos_label_"] not in state["classes_"].tolist():
+        raise StateError("'pos_label_' is not one of the labels")
+    categories = state.get("categories_", {})
+    if not categories.keys() <= set(state.get("feature_names_in_", ())):
+        raise StateError("'categories_' are of columns that are not there")
+    if any(len(set(levels)) != len(levels) for levels in categories.values()):
+        raise StateError("'categories_' has a category twice")
+    if isinstance(state.get("metric"), str):
+        check_count_metric(state["metric"])
+
+
+#: What every fitted classifier keeps in a model file: ``d`` columns, ``classes`` labels.
+CLASSIFIER_STATE = State(
+    {
+        "n_features_in_": Size("d", low=1),
+        "feature_names_in_": Perhaps(NameArray("d")),
+        "categories_": Perhaps(DictOf(Text(), ListOf(LabelValue()))),
+        "classes_": LabelArray("classes"),
+        "pos_label_": Perhaps(LabelValue()),
+        "threshold_": Number(nan=True),
+        "value_": Perhaps(Number(nan=True)),
+        "_calibration": Maybe(Object("calibration", "beta-calibration")),
+        "_reference": Maybe(Object("score-reference")),
+    },
+    _check_labels,
+)
 
 # Columns that a reason names.
 _CONDITIONS_SHOWN = 5
@@ -65,12 +124,17 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         Number of columns.
     feature_names_in_ : ndarray of shape (d,)
         Names of the columns, where the table of the fit had some.
+    categories_ : dict
+        The levels of each column of categories (of pandas or polars), where the method splits on
+        levels and the table of the fit had some. Other levels are new to the model.
     """
 
     #: Whether ``fit`` also takes more than two classes.
     _many_classes = False
     #: Whether rows may have missing values (NaN).
     _allows_missing = False
+    #: Whether values are squared, and squared again: numbers have to be neither huge nor tiny.
+    _squares_values: ClassVar[bool] = False
     #: Whether ``fit`` takes tables with texts and dates as they are, without an encoder.
     reads_tables: ClassVar[bool] = False
     #: Whether priorities are faster, and the same, where each column is in one piece of memory.
@@ -88,12 +152,14 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
 
     threshold: Any
     metric: Any
+    categorical_features: Any
 
     classes_: Array
     pos_label_: Label
     threshold_: float
     value_: float
     n_features_in_: int
+    categories_: Levels
 
     _calibration: ScoreCalibration | None
     _reference: Reference | None
@@ -187,7 +253,12 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         list of Reason
             ``str(reason)`` is a sentence.
         """
-        return self._explain(self._check_rows(X))
+        reasons = self._explain(self._check_rows(X))
+        levels = getattr(self, "categories_", None)
+        if levels is None:
+            return reasons
+        frame = as_frame(X)
+        return [in_levels(reason, levels, frame.iloc[i]) for i, reason in enumerate(reasons)]
 
     @abstractmethod
     def _priority(self, X: Floats) -> Floats:
@@ -263,11 +334,38 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
 
     def _check_training_rows(self, X: Table, y: ArrayLike) -> tuple[Any, Array]:
         """The training rows as numbers, and their labels."""
-        X, labels = validate_data(
-            self, X, y, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2
-        )
+        with clear_errors(self, X):
+            X, labels = validate_data(
+                self,
+                self._learn_categories(rows_of_dicts(X)),
+                y,
+                dtype=np.float64,
+                ensure_all_finite=False,
+                ensure_min_samples=2,
+            )
         check_finite(self, X, self._allows_missing)
+        check_spread(self, X)
         return X, np.asarray(labels)
+
+    def _learn_categories(self, X: Table) -> Table:
+        """Keep the levels of columns of categories, where the method can split on them."""
+        if hasattr(self, "categories_"):
+            del self.categories_
+        if not hasattr(self, "categorical_features") or not has_names(X):
+            return X
+        frame = as_frame(X)
+        levels = learn_levels(frame)
+        if not levels:
+            return X
+        self.categories_ = levels
+        return with_codes(frame, levels)
+
+    def _level_columns(self) -> Bools:
+        """Which columns have levels: those that the parameter names, and categories."""
+        names = self._feature_names()
+        is_level = level_columns(self.categorical_features, names)
+        is_level[[names.index(name) for name in getattr(self, "categories_", ())]] = True
+        return is_level
 
     def _labels(self, X: Floats) -> Array:
         alert = self._priority(X) >= self.threshold_
@@ -292,9 +390,22 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         """The numbers of rows, in the columns of the fit."""
         values = self._plain_values(X)
         if values is None:
-            values = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
+            with clear_errors(self, X):
+                values = validate_data(
+                    self, self._coded(X), reset=False, dtype=np.float64, ensure_all_finite=False
+                )
         check_finite(self, values, self._allows_missing)
         return values
+
+    def _coded(self, X: Table) -> Table:
+        """Rows with the codes of categories, and dicts in the order of the columns."""
+        table, levels = rows_of_dicts(X), getattr(self, "categories_", None)
+        if levels is not None and has_names(table):
+            table = with_codes(as_frame(table), levels)
+        names = getattr(self, "feature_names_in_", None)
+        if table is not X and names is not None and set(table.columns) == set(names):
+            return table[list(names)]
+        return table
 
     def _plain_values(self, X: Any) -> Floats | None:
         """The numbers of rows that scikit-learn would pass on as they are; None of any others.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import nullcontext
 from functools import partial
 from typing import Any
@@ -13,8 +14,19 @@ from sklearn.neighbors import NearestNeighbors
 
 from rarefind._core.blocks import PointBlocks
 from rarefind._core.distinct import DistinctPoints
+from rarefind._core.fields import (
+    Choice,
+    Either,
+    FloatArray,
+    IntArray,
+    Maybe,
+    Number,
+    StateError,
+    Whole,
+)
 from rarefind._core.pairs import embed, nearest_on_all_cores, squared_distances
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.threads import limit_threads
 from rarefind._core.types import Array, Bools, Floats, Ints
 
@@ -30,9 +42,31 @@ _WORTH_BLOCKS = 20_000
 
 # Queries are answered in blocks, so that what is held beside the points stays near 128 MB.
 _BLOCK_ROWS, _BLOCK_CELLS = 8192, 2**24
+_LARGEST_JOBS = 2**31
 
 
-@saved("neighbor-search")
+def _check_points(state: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, int]:
+    points, precomputed = state["points"], state["distance"] == "precomputed"
+    if precomputed != (points.ndim == 1):
+        raise StateError("'points' are not those of the distance")
+    if state["components"] is not None and state["distance"] != "euclidean":
+        raise StateError("'components' belong to the Euclidean distance")
+    return {"n": len(points)} if precomputed else {"n": len(points), "d": points.shape[1]}
+
+
+@saved(
+    "neighbor-search",
+    state=State(
+        {
+            "points": Either(FloatArray("n", "d"), IntArray("n", low=0)),
+            "distance": Choice(*DISTANCES),
+            "p": Number(1, inf=True),
+            "components": Maybe(FloatArray("k", "d")),
+            "n_jobs": Maybe(Whole(-_LARGEST_JOBS, _LARGEST_JOBS)),
+        },
+        _check_points,
+    ),
+)
 class NeighborSearch:
     """Exact nearest neighbours among fixed points.
 

@@ -216,7 +216,7 @@ def test_options_of_rank(refused, files, arguments, sentence):
     [
         ((), "Name one row: by --id, or by --row"),
         (("--row", "1", "--id", "C1"), "Name one row: by --id, or by --row"),
-        (("--row", "300"), "has rows 0 to 299, and no row 300"),
+        (("--row", "302"), "has its rows in lines 2 to 301, and none in line 302"),
         (("--id", "nobody"), "has no row whose claim is nobody"),
         (("--row", "1", "--picture", "why.gif"), "should end in .svg, .png, .pdf"),
     ],

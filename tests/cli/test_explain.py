@@ -14,14 +14,14 @@ def test_by_name_and_by_number_it_is_the_same_row(rarefind, files):
     number = int(model.priority(table).argmax())
     name = table["claim"].iloc[number]
     told = []
-    for which in (("--id", name), ("--row", number)):
+    for which in (("--id", name), ("--row", number + 2)):
         result = rarefind("explain", files.model, files.new, *which, "--json")
         assert result.returncode == 0, result.stderr
         told.append(json.loads(result.stdout))
     assert told[0] == told[1]
     (reason,) = model.explain(table.iloc[[number]])
     assert told[0]["reason"] == str(reason)
-    assert told[0]["row"] == number
+    assert told[0]["row"] == number + 2, "the line of the file"
     assert told[0]["claim"] == name
     assert told[0]["score"] == reason.score
     assert told[0]["alert"]
@@ -31,7 +31,7 @@ def test_by_name_and_by_number_it_is_the_same_row(rarefind, files):
 def test_people_read_bars_and_similar_cases(installed, files):
     result = installed("explain", files.model, files.new, "--row", 5)
     assert result.returncode == 0, result.stderr
-    assert "Row 5: score" in result.stdout
+    assert "C3 (row 5): score" in result.stdout
     assert "%" in result.stdout
     assert "Most like these known positives:" in result.stdout
 
@@ -51,4 +51,4 @@ def test_of_rows_of_one_name_the_highest_is_told(rarefind, files, tmp_path):
     table.to_csv(tmp_path / "twice.csv", index=False)
     result = rarefind("explain", files.model, tmp_path / "twice.csv", "--id", "twice")
     assert f"{len(table)} rows have the identifier twice" in result.stdout
-    assert f"Row {int(model.priority(table).argmax())}:" in result.stdout
+    assert f"twice (row {int(model.priority(table).argmax()) + 2}):" in result.stdout

@@ -63,13 +63,14 @@ def test_the_command_writes_the_page_and_prints_the_figures(folder):
         ("bare.rarefind", "later.csv", [], "without its table's columns"),
         ("model.rarefind", "text.rarefind", [], "is not of a known kind"),
         ("model.rarefind", "without.csv", [], "amount"),
-        ("model.rarefind", "maybe.csv", [], "'maybe' in row 1"),
+        ("model.rarefind", "maybe.csv", [], "'maybe' in row 2"),
         ("model.rarefind", "soon.csv", [], "'soon'"),
         ("model.rarefind", "later.csv", ["--budget", "0"], "buys nothing"),
         ("model.rarefind", "later.csv", ["--budget", "901"], "larger than the file"),
         ("model.rarefind", "later.csv", ["--budget", "many"], "not 'many'"),
         ("model.rarefind", "later.csv", ["-o", "nowhere/page.html"], "There is no folder nowhere"),
-        ("model.rarefind", "later.csv", ["-o", "later.csv"], "is read by the command"),
+        ("model.rarefind", "later.csv", ["-o", "later.csv"], "should end in .html"),
+        ("model.rarefind", "later.csv", ["-o", "page.pdf"], "should end in .html: a report is a"),
     ],
 )
 def test_mistakes_end_with_code_2_and_nothing_written(

@@ -54,7 +54,7 @@ def test_fit_rank_and_monitor_have_the_same_days(rarefind, tmp_path, kind):
     assert ranked.returncode == 0, ranked.stderr
     rows = pd.DataFrame(json.loads(ranked.stdout)["list"])
     assert rows["day"].tolist() == sorted(days.unique())
-    assert (days.iloc[rows["row"]].to_numpy() == rows["day"]).all()
+    assert (days.iloc[rows["row"] - 2].to_numpy() == rows["day"]).all()
     watched = rarefind("monitor", model, tmp_path / "held.csv", "--json")
     assert watched.returncode == 0, watched.stderr
     found = json.loads(watched.stdout)
@@ -104,7 +104,7 @@ def test_a_list_as_json_has_the_local_time(rarefind, tmp_path):
         )
         rows = json.loads(said.stdout)["list"]
         assert [row["when"][:10] for row in rows] == [row["day"] for row in rows]
-        assert [row["when"] for row in rows] == [times[row["row"]].isoformat() for row in rows]
+        assert [row["when"] for row in rows] == [times[row["row"] - 2].isoformat() for row in rows]
 
 
 def test_a_column_has_its_groups(rarefind, files, tmp_path):
@@ -128,7 +128,7 @@ def test_a_column_has_its_groups(rarefind, files, tmp_path):
     watched = rarefind("monitor", model, tmp_path / "labelled.csv", "--json")
     found = json.loads(watched.stdout)["list"]
     assert (found["listed"], found["checked"]) == (12, 12)
-    assert found["hits"] == (files.labelled["false"].iloc[rows["row"]] == "yes").sum()
+    assert found["hits"] == (files.labelled["false"].iloc[rows["row"] - 2] == "yes").sum()
     compared = rarefind(
         *("compare", files.known, "--target", "false", "--time", "day", "--drop", "claim", *asked),
         *("--entity", "customer", "--model", "gamma-knn", "--json"),

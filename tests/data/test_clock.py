@@ -137,8 +137,14 @@ def test_missing_times_are_allowed_where_it_is_said():
         (["01/02/2026"], "'01/02/2026', which could be read day first or month first: write"),
         ([1, 2], "'when' has numbers, such as 1, and not times: write dates"),
         ([True], "'when' has numbers, such as True"),
-        (["2026-01-01", None], r"'when' has 1 missing time \(first: row 2 of 2\): fill"),
-        ([pd.NaT, pd.NaT, pd.Timestamp(0)], r"'when' has 2 missing times \(first: row 1 of 3\)"),
+        (
+            ["2026-01-01", None],
+            r"1 missing time of 2, the first in row 1 \(counted from 0\): fill",
+        ),
+        (
+            [pd.NaT, pd.NaT, pd.Timestamp(0)],
+            r"2 missing times of 3, the first in row 0 ",
+        ),
     ],
 )
 def test_times_that_cannot_be_read_are_shown(values, message):

@@ -244,3 +244,43 @@ def test_a_model_keeps_it_in_its_file(tmp_path):
     del model.drift_reference_
     rarefind.save(model, path)
     assert not hasattr(rarefind.load(path), "drift_reference_")
+
+
+def test_what_no_row_of_the_fit_had_is_unseen(reference):
+    rng = np.random.default_rng(5)
+    table = payments(rng, 400)
+    assert reference.counter().update(table).unseen().empty
+    assert reference.counter().unseen().empty, "no rows"
+    broken = table.assign(
+        amount=table["amount"] * 100,
+        items=-7,
+        incomplete=np.nan,
+        country="XX",
+        when=pd.NaT,
+        new=pd.Series(pd.NA, index=table.index, dtype="boolean"),
+    )
+    found = reference.counter().update(broken).unseen()
+    assert set(found["column"]) == {"amount", "items", "incomplete", "country", "when", "new"}
+    assert found["share"].is_monotonic_decreasing
+    texts = dict(zip(found["column"], found["text"], strict=True))
+    assert texts["items"] == "items is below 0 in 100 % of the rows (0 % at the fit)"
+    assert texts["incomplete"] == "incomplete is missing in 100 % of the rows (10 % at the fit)"
+
+
+@pytest.mark.parametrize("part", ["country", "new", "items", "month"])
+def test_a_part_of_the_rows_is_not_unseen(reference, part):
+    """One country, one number of items, one month: values that the fit knows."""
+    table = payments(np.random.default_rng(6), 3000)
+    by = table["when"].dt.month if part == "month" else table[part]
+    for _, rows in table.groupby(by):
+        if len(rows) >= 100:
+            found = reference.counter().update(rows).unseen()
+            assert found.empty, found
+
+
+def test_counters_add_up(reference):
+    table = payments(np.random.default_rng(7), 900)
+    whole = reference.counter().update(table)
+    parts = reference.counter().update(table[:300]).add(reference.counter().update(table[300:]))
+    pd.testing.assert_frame_equal(parts.table(), whole.table())
+    assert parts.rows == 900

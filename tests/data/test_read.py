@@ -166,7 +166,7 @@ def test_a_later_file_is_read_with_the_types_of_the_first(tmp_path):
         assert table["member"].iloc[0] == "yes"
     assert types(read_table(later, like=pd.DataFrame({"code": ["x"]})))["code"] == "text"
     bad = write(tmp_path, "c.csv", "day,size\n2/1/2026,3\n32/1/2026,4\n")
-    with pytest.raises(ValueError, match="'day' has '32/1/2026' in row 2, where the other values"):
+    with pytest.raises(ValueError, match="'day' has '32/1/2026' in row 3, where the other values"):
         read_table(bad, like=first)
 
 
@@ -279,7 +279,7 @@ def test_types_come_from_the_first_piece_unless_given(tmp_path):
     pieces = read_chunks(path, rows=1)
     assert next(pieces)["a"].tolist() == [1]
     assert next(pieces)["b"].tolist() == ["x"]
-    with pytest.raises(ValueError, match="'a' has 'none' in row 3"):
+    with pytest.raises(ValueError, match="'a' has 'none' in row 4"):
         next(pieces)
     text = {"a": "text", "b": "text"}
     assert [piece["a"].iloc[0] for piece in read_chunks(path, 1, text)] == ["1", "2.5", "none"]

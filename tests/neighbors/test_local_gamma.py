@@ -113,7 +113,7 @@ def test_a_few_positives_still_tell():
 
 def test_where_no_positive_can_be_found_it_is_said():
     X, y = np.random.default_rng(0).normal(size=(50, 2)), np.arange(50) < 2
-    with pytest.raises(ValueError, match="none of the 2 held-out positives has enough others"):
+    with pytest.raises(ValueError, match="takes 2 positives, and of 2 too few are left"):
         LocalGammaKNNClassifier(3).fit(X, y)
 
 

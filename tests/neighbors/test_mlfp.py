@@ -147,7 +147,7 @@ def test_a_rows_priority_does_not_depend_on_the_others(rows):
 def test_where_no_positive_can_be_found_it_is_said(rows):
     X, _ = rows
     two = np.arange(len(X)) < 2
-    with pytest.raises(ValueError, match="lower k, or give threshold a number"):
+    with pytest.raises(ValueError, match="set k=1, or give threshold a number"):
         MLFPClassifier(3).fit(X, two)
     one = np.arange(len(X)) < 1
     assert MLFPClassifier(1, threshold=0.7).fit(X, one).threshold_ == 0.7

@@ -101,7 +101,7 @@ def test_what_the_budget_finds_in_the_file_is_counted_right(models, folder):
     assert figures["calibration"]["expected"] == pytest.approx(expected)
     ranked = models["sgbap"].rank(table, 20)
     assert [case["id"] for case in figures["cases"]] == ranked["name"].tolist()
-    assert [case["row"] - 1 for case in figures["cases"]] == ranked.index.tolist()
+    assert [case["row"] - 2 for case in figures["cases"]] == ranked.index.tolist()
 
 
 def test_rows_without_a_label_are_not_counted(models, folder):
@@ -122,7 +122,7 @@ def test_without_labels_and_estimate_it_says_that_nothing_is_known(models, folde
         assert figures[part] is None, part
     assert "has no held-out rows" in text
     assert "saved by an older version, which did not keep" in text
-    assert "saved by an older version. What to expect" in text
+    assert "too few rows to hold some out. What to expect" in text
     assert "above_threshold" in figures["file_over_time"]["periods"][0]
     check_numbers(Page(text), figures)
 

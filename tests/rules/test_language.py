@@ -1,14 +1,12 @@
-"""The language of rules: what is written is what is read, and all ways to run it agree."""
+"""The language of rules: what is written is what is read, and what is wrong is told."""
 
 import math
-import sqlite3
 
-import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rarefind.rules import Rule, RuleError
@@ -71,13 +69,6 @@ truths = st.deferred(
     )
 )
 
-values = {
-    **{name: st.sampled_from([None, 0.0, 1.0, 2.0, 0.5, -5.0, 0.1, 1e10]) for name in NUMBERS},
-    **{name: st.sampled_from([None, *TEXT_VALUES]) for name in TEXTS},
-    **{name: st.sampled_from([None, True, False]) for name in TRUTHS},
-}
-records = st.fixed_dictionaries(values)
-
 
 @given(truths)
 def test_what_is_printed_is_read_as_the_same_rule(tree):
@@ -86,99 +77,11 @@ def test_what_is_printed_is_read_as_the_same_rule(tree):
     assert str(parse(text)) == text
 
 
-def naive(node, record):
-    """By the definition: None is missing or unknown."""
-    if isinstance(node, Number | Text | Truth):
-        return node.value
-    if isinstance(node, Column):
-        return record[node.name]
-    if isinstance(node, And | Or):
-        found = [naive(part, record) for part in node.items]
-        decides = isinstance(node, Or)
-        return decides if decides in found else None if None in found else not decides
-    if isinstance(node, IsMissing):
-        return (naive(node.part, record) is None) != node.negated
-    if isinstance(node, IsIn):
-        value = naive(node.part, record)
-        return None if value is None else (value in [v.value for v in node.values]) != node.negated
-    parts = [naive(part, record) for part in node.parts()]
-    if isinstance(node, Filled):
-        return parts[1] if parts[0] is None else parts[0]
-    if None in parts:
-        return None
-    if isinstance(node, Not):
-        return not parts[0]
-    if isinstance(node, Minus):
-        return -parts[0]
-    a, b = parts
-    if node.op == "/":
-        return None if b == 0 else a / b
-    work = {
-        "+": lambda: a + b,
-        "-": lambda: a - b,
-        "*": lambda: a * b,
-        "=": lambda: a == b,
-        "!=": lambda: a != b,
-        "<": lambda: a < b,
-        "<=": lambda: a <= b,
-        ">": lambda: a > b,
-        ">=": lambda: a >= b,
-    }
-    return work[node.op]()
-
-
-SCHEMA = {
-    **dict.fromkeys(NUMBERS, pl.Float64),
-    **dict.fromkeys(TEXTS, pl.String),
-    **dict.fromkeys(TRUTHS, pl.Boolean),
-}
-KINDS = {
-    **dict.fromkeys(NUMBERS, "number"),
-    **dict.fromkeys(TEXTS, "text"),
-    **dict.fromkeys(TRUTHS, "truth"),
-}
-
-
-@settings(max_examples=150, deadline=None)
-@given(truths, st.lists(records, min_size=1, max_size=6))
-def test_records_tables_and_databases_agree(tree, rows):
-    rule = Rule(str(tree), columns=KINDS)
-    expected = [naive(tree, row) is True for row in rows]
-    assert [rule.fires(row) for row in rows] == expected
-    table = pl.DataFrame(rows, schema=SCHEMA)
-    assert rule.fires_on(table).tolist() == expected
-    frame = table.to_pandas()
-    assert rule.fires_on(frame).tolist() == expected
-    assert in_duckdb(rule, table) == expected
-    assert in_sqlite(rule, rows) == expected
-
-
-def in_duckdb(rule, table):
-    sql = f"SELECT COALESCE({rule.to_sql('duckdb')}, false) FROM rows"
-    connection = duckdb.connect()
-    connection.register("rows", table.to_arrow())
-    return [bool(found) for (found,) in connection.execute(sql).fetchall()]
-
-
-def in_sqlite(rule, rows):
-    connection = sqlite3.connect(":memory:")
-    names = list(SCHEMA)
-    listed = ", ".join(f'"{name}"' for name in names)
-    connection.execute(f"CREATE TABLE rows ({listed})")
-    marks = ", ".join("?" * len(names))
-    connection.executemany(
-        f"INSERT INTO rows VALUES ({marks})", [[row[name] for name in names] for row in rows]
-    )
-    sql = f"SELECT COALESCE({rule.to_sql('sqlite')}, 0) FROM rows ORDER BY rowid"
-    return [bool(found) for (found,) in connection.execute(sql).fetchall()]
-
-
-def test_whole_numbers_are_divided_with_a_rest_everywhere():
+def test_whole_numbers_are_divided_with_a_rest():
     rule = Rule("a / b > 2")
     table = pl.DataFrame({"a": [5, 4, None], "b": [2, 2, 1]})
     assert rule.fires_on(table).tolist() == [True, False, False]
     assert rule.fires({"a": 5, "b": 2})
-    assert in_duckdb(rule, table) == [True, False, False]
 
 
 @given(st.text(max_size=60))
@@ -276,7 +179,7 @@ def test_constants_have_names_and_values():
     ("record", "message"),
     [
         ({}, "The record has no column 'a'"),
-        ({"a": "x"}, "'a' of the record holds 'x', and a number is needed"),
+        ({"a": "x"}, "'a' holds 'x', and a number is needed"),
     ],
 )
 def test_records_that_do_not_fit_are_refused(record, message):
@@ -287,8 +190,10 @@ def test_records_that_do_not_fit_are_refused(record, message):
 def test_tables_that_do_not_fit_are_refused():
     with pytest.raises(RuleError, match="The table has no column 'b'"):
         Rule("b > 1").fires_on({"a": [1]})
-    with pytest.raises(RuleError, match="The column 'a' holds String, and a number is needed"):
+    with pytest.raises(RuleError, match="The column 'a' holds 'x', and a number is needed"):
         Rule("a > 1").fires_on({"a": ["x"]})
+    with pytest.raises(RuleError, match="The column 'a' holds String, and a number is needed"):
+        Rule("a > 1").fires_on(pl.DataFrame({"a": ["x"]}))
 
 
 def test_nan_is_missing():

@@ -5,7 +5,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
 
 import rarefind
 from rarefind import TableModel
@@ -432,3 +434,36 @@ def test_long_sets_are_cut_but_the_level_of_the_row_stays(one_tree, codes, op, d
     assert set(shown[:5]) <= set(levels)
     assert own in shown
     assert len(shown) == min(len(levels), 5) + len(more)
+
+
+@pytest.mark.parametrize("estimator", [GammaKNNClassifier(), MetaAPClassifier(random_state=0)])
+def test_a_table_model_works_in_cross_validation(estimator):
+    table = payments()
+    model = TableModel(estimator, "verdict", time="when", entity="card", id="id")
+    rows, y = table.drop(columns="verdict"), table["verdict"]
+    scores = cross_val_score(model, rows, y, scoring="roc_auc", cv=3)
+    assert scores.min() > 0.9
+    assert cross_val_score(model, rows, y, cv=3).min() > 0.8
+    # With y apart it learns what it learns from one table.
+    np.testing.assert_array_equal(
+        clone(model).fit(rows, y).priority(rows), clone(model).fit(table).priority(rows)
+    )
+
+
+def test_labels_that_differ_from_the_table_are_refused():
+    table = payments()
+    with pytest.raises(ValueError, match="'verdict' that differs from y"):
+        model_of().fit(table, table["verdict"].to_numpy()[::-1])
+    model_of().fit(table, table["verdict"])
+
+
+def test_a_dict_is_a_row():
+    table = payments()
+    model = model_of().fit(table)
+    rows = table.drop(columns="verdict").head(3)
+    dicts = rows.to_dict("records")
+    np.testing.assert_array_equal(model.priority(dicts), model.priority(rows))
+    assert model.priority(dicts[1]) == model.priority(rows)[1]
+    assert str(model.explain(dicts[2])[0]) == str(model.explain(rows)[2])
+    with pytest.raises(ValueError, match="lacks column 'country'"):
+        model.priority({k: v for k, v in dicts[0].items() if k != "country"})

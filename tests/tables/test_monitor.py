@@ -1,6 +1,6 @@
 """Keep or retrain: by the list, by the columns, by the score."""
 
-from types import SimpleNamespace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,15 +10,23 @@ from hypothesis import strategies as st
 from scipy.stats import binom, nbinom
 
 from rarefind import TableModel
+from rarefind.auto import AutoClassifier
 from rarefind.boosting import SGBAPClassifier
 from rarefind.metrics import Interval
 from rarefind.neighbors import GammaKNNClassifier
-from rarefind.tables import ListCheck, monitor
+from rarefind.tables import BudgetEstimate, ListCheck, monitor
 from rarefind.tables._verdicts import (
     expected_distribution,
-    held_out_precision,
     hits_distribution,
 )
+from rarefind.trees import MetaAPClassifier
+
+
+def held_out_rows(priority, positive, **given):
+    n = priority.size
+    told = {"how": "by hand", "per": None, "rows": n, "fold": np.zeros(n, dtype=int), "plain": None}
+    told["probability"] = np.full(n, 0.5)
+    return BudgetEstimate(priority=priority, positive=positive, **told | given)
 
 
 def payments(rng, n):
@@ -94,15 +102,16 @@ def test_the_list_of_the_fit_is_judged_by_default(model, new):
     watched = TableModel(target="fraud", entity="shop")
     watched.__dict__.update({**vars(model), "entity": "shop"})
     new["shop"] = np.arange(2000) % 7
-    estimate = SimpleNamespace(priority=np.ones(9), positive=np.ones(9, dtype=bool), budget=2)
-    estimate.per, estimate.one_per = "country", "shop"
-    watched.estimate_ = estimate
+    rows = {"group": np.arange(9) % 2, "group_rows": np.array([5, 4]), "owner": np.arange(9)}
+    watched.estimate_ = held_out_rows(
+        np.ones(9), np.ones(9, dtype=bool), budget=2, per="country", one_per="shop", **rows
+    )
     listed = watched.rank(new, 2, per="country", one_per=True, reasons=False)
     report = monitor(watched, [new])
     assert report.checked.listed == len(listed) == 6
     assert report.checked.expected.value == pytest.approx(listed["probability"].sum())
     # What the file does not have cannot divide it.
-    watched.estimate_.per = "region"
+    watched.estimate_ = replace(watched.estimate_, per="region")
     assert monitor(watched, [new]).checked.listed == 2
 
 
@@ -193,9 +202,7 @@ def test_what_was_held_out_at_fit_is_the_measure(model, new):
     """Probabilities are too high, and the held-out rows showed it."""
     n = 2000
     rng = np.random.default_rng(2)
-    estimate = SimpleNamespace(
-        priority=rng.random(n), positive=rng.random(n) < 0.02, budget=100, per=None, one_per=None
-    )
+    estimate = held_out_rows(rng.random(n), rng.random(n) < 0.02, budget=100)
     watched = TableModel(target="fraud")
     watched.__dict__.update(vars(model))
     watched.estimate_ = estimate
@@ -207,14 +214,37 @@ def test_what_was_held_out_at_fit_is_the_measure(model, new):
     assert report.verdict == "keep"
     top = np.argsort(-estimate.priority, kind="stable")[:100]
     assert report.checked.held_out.value == estimate.positive[top].mean()
+    assert report.checked.held_out == estimate.list_value().precision
 
 
-def test_estimators_without_importances_count_columns_alike(new):
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        MetaAPClassifier(random_state=0),
+        GammaKNNClassifier(random_state=0),
+        AutoClassifier(candidates=["metaap", "gamma-knn"], trials=2, budget=50, random_state=0),
+    ],
+    ids=["meta-ap", "gamma-knn", "auto"],
+)
+def test_shares_of_the_score_are_measured_where_there_are_no_importances(new, estimator):
+    """They were 1/4 for each of these four columns."""
+    table = payments(np.random.default_rng(3), 1500)
+    model = TableModel(estimator, target="fraud", time="when").fit(table)
+    carried = monitor(model, [new]).columns.set_index("column")["importance"]
+    assert carried.sum() == pytest.approx(1)
+    assert carried.idxmax() == "amount"
+    assert carried["amount"] > 1.3 * carried[["age", "noise"]].max()
+
+
+def test_without_shares_nothing_is_said_of_them(new):
+    """A file of version 0.1.0 has none for such a model."""
     table = payments(np.random.default_rng(3), 400)
     neighbours = TableModel(GammaKNNClassifier(k=1), target="fraud", time="when").fit(table)
+    del neighbours.column_shares_
     report = monitor(neighbours, [new.assign(noise=9.0)])
-    assert report.columns["importance"].tolist() == [0.25] * 4
-    assert report.verdict == "retrain"
+    assert report.columns["importance"].isna().all()
+    assert report.verdict == "retrain", "a quarter of the columns"
+    assert "1 of 4 columns changed: noise." in report.because
 
 
 @pytest.mark.parametrize(
@@ -306,5 +336,3 @@ def test_what_checked_rows_tell():
     little = ListCheck.of(np.full(5000, 0.5), np.arange(5000) < 2300, 5000, None)
     assert little.p_value < 1e-6
     assert not little.is_below  # significant, but only a few hits short
-    assert held_out_precision(np.arange(100.0), np.arange(100) >= 90, 0.2).value == 0.5
-    assert held_out_precision(np.arange(100.0), np.arange(100) >= 90, 0.1) is None

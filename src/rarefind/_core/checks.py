@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.validation import _check_sample_weight
 
@@ -20,10 +23,67 @@ def feature_names(estimator: Any) -> list[str]:
     return list(map(str, names))
 
 
+# Distances are sums of squares, and solvers square them again: beyond these numbers they overflow
+# or vanish.
+_LARGEST_TO_SQUARE, _SMALLEST_TO_SQUARE = 1e70, 1e-70
+
+
+@contextmanager
+def clear_errors(estimator: Any, X: Any) -> Iterator[None]:
+    """Say which column has texts, and which estimator takes no sparse rows, where they are met."""
+    name = type(estimator).__name__
+    if issparse(X):
+        raise TypeError(
+            f"{name} does not take sparse rows: pass X.toarray(), or fewer columns where that "
+            "does not fit into memory."
+        )
+    try:
+        yield
+    except ValueError as error:
+        found = _first_text(X) if "could not convert string" in str(error) else None
+        if found is None:
+            raise
+        column, text = found
+        taken = "numbers"
+        if hasattr(estimator, "categorical_features"):
+            taken = f'numbers and categories (X[{column!r}].astype("category"))'
+        raise ValueError(
+            f"Column {column!r} holds text ({text!r}), and {name} takes {taken}: encode it with "
+            "rarefind.data.TableEncoder, or fit the table with rarefind.TableModel."
+        ) from None
+
+
+def _first_text(X: Any) -> tuple[str, str] | None:
+    """The first text of a table that is not a number, and its column."""
+    values = np.asarray(X, dtype=object)
+    if values.ndim != 2:
+        return None
+    names = getattr(X, "columns", [f"x{j}" for j in range(values.shape[-1])])
+    for name, column in zip(names, values.T, strict=True):
+        for value in column:
+            if isinstance(value, str) and not _is_number(value):
+                return str(name), value
+    return None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def check_finite(estimator: Any, X: Floats, allow_nan: bool = False) -> None:
-    """Raise on the first column with a value that is not a finite number."""
+    """Raise on the first column with a value that the estimator cannot take.
+
+    That is one that is not a finite number or, for an estimator that ``_squares_values``, one whose
+    square's square is not.
+    """
     bad = np.isinf(X) if allow_nan else ~np.isfinite(X)
     if not bad.any():
+        if _squares_values(estimator):
+            _check_squares(estimator, X)
         return
     column = int(bad.any(axis=0).argmax())
     what = "NaN" if np.isnan(X[bad[:, column], column]).any() else "inf"
@@ -33,6 +93,39 @@ def check_finite(estimator: Any, X: Floats, allow_nan: bool = False) -> None:
         f"{int(bad[:, column].sum())} of {len(X)} rows: {type(estimator).__name__} takes {taken} "
         "only; fill the column (sklearn.impute.SimpleImputer) or leave it out."
     )
+
+
+def _squares_values(estimator: Any) -> bool:
+    """Whether the estimator measures distances; given ones are only compared."""
+    given = getattr(estimator, "distance", None) == "precomputed"
+    return getattr(estimator, "_squares_values", False) and not given
+
+
+def _check_squares(estimator: Any, X: Floats) -> None:
+    if X.min(initial=0.0) >= -_LARGEST_TO_SQUARE and X.max(initial=0.0) <= _LARGEST_TO_SQUARE:
+        return
+    too_large = np.abs(X) > _LARGEST_TO_SQUARE
+    column = int(too_large.any(axis=0).argmax())
+    raise ValueError(
+        f"Column {feature_names(estimator)[column]!r} holds "
+        f"{X[too_large[:, column], column][0]:.3g}, and {type(estimator).__name__} squares its "
+        f"numbers, which it can up to {_LARGEST_TO_SQUARE:g}: scale the column "
+        "(sklearn.preprocessing.MaxAbsScaler) or leave it out."
+    )
+
+
+def check_spread(estimator: Any, X: Floats) -> None:
+    """Raise on training rows whose differences are so small that their squares are 0."""
+    if not _squares_values(estimator):
+        return
+    spread = X.max(axis=0) - X.min(axis=0)
+    if 0 < spread.max() < _SMALLEST_TO_SQUARE:
+        column = int(spread.argmax())
+        raise ValueError(
+            f"All columns vary by less than {_SMALLEST_TO_SQUARE:g} "
+            f"({feature_names(estimator)[column]!r} most, by {spread[column]:.3g}), and "
+            f"{type(estimator).__name__} squares its numbers: measure the columns in smaller units."
+        )
 
 
 def training_weights(

@@ -86,7 +86,7 @@ def nearest_on_all_cores(
     jobs = min(effective_n_jobs(-1 if n_jobs is None else n_jobs), max(1, len(rows) // 16))
     if jobs == 1:
         return nearest_squared(rows, points, k)
-    parts = Parallel(n_jobs=jobs, prefer="threads")(
+    parts = Parallel(n_jobs=jobs, require="sharedmem")(
         delayed(nearest_squared)(part, points, k) for part in np.array_split(rows, 4 * jobs)
     )
     return np.concatenate([d for d, _ in parts]), np.concatenate([a for _, a in parts])

@@ -8,7 +8,9 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from rarefind._core.fields import FloatArray, IntArray
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Bools, Floats, Ints
 from rarefind.rules import Condition
 from rarefind.rules.reasons import short
@@ -16,11 +18,24 @@ from rarefind.rules.reasons import short
 # Levels of a column that get a column of their own, the most frequent.
 _MOST_LEVELS = 30
 
+# Scaled numbers go no farther: a model that squares them could not take them.
+_FARTHEST = 1e30
+
 # What a prepared column tells of the column that it comes from.
 _NUMBER, _MISSING, _LEVEL = 0, 1, 2
 
 
-@saved("auto-preparation")
+@saved(
+    "auto-preparation",
+    state=State(
+        {
+            "source": IntArray("n", low=0, rising=True),
+            "kind": IntArray("n", low=_NUMBER, high=_LEVEL),
+            "shift": FloatArray("n"),
+            "scale": FloatArray("n", above=0),
+        }
+    ),
+)
 class Preparation(NamedTuple):
     """Numbers scaled, missing values filled and marked, a column a level; one entry a column."""
 
@@ -44,9 +59,9 @@ class Preparation(NamedTuple):
                 frequent = np.sort(codes[np.argsort(-counts, kind="stable")[:_MOST_LEVELS]])
                 parts += [(j, _LEVEL, float(code), 1.0) for code in frequent]
             else:
-                shift = float(np.median(known)) if known.size else 0.0
-                spread = float(np.std(known)) if known.size else 0.0
-                parts.append((j, _NUMBER, shift, spread if 0 < spread < np.inf else 1.0))
+                # The mean of two numbers is taken of their quarters: their sum may be infinite.
+                shift = 4 * float(np.median(known / 4)) if known.size else 0.0
+                parts.append((j, _NUMBER, shift, _spread(known) or 1.0))
             if missing.any() and not missing.all():
                 parts.append((j, _MISSING, 0.0, 1.0))
         source, kind, shift_of, scale_of = zip(*parts, strict=True)
@@ -62,7 +77,9 @@ class Preparation(NamedTuple):
         made = np.empty((len(X), self.source.size))
         for i, (j, kind) in enumerate(zip(self.source, self.kind, strict=True)):
             if kind == _NUMBER:
-                made[:, i] = np.nan_to_num((X[:, j] - self.shift[i]) / self.scale[i], nan=0.0)
+                with np.errstate(over="ignore"):
+                    scaled = (X[:, j] - self.shift[i]) / self.scale[i]
+                made[:, i] = np.clip(np.nan_to_num(scaled, nan=0.0), -_FARTHEST, _FARTHEST)
             elif kind == _MISSING:
                 made[:, i] = np.isnan(X[:, j])
             else:
@@ -102,3 +119,15 @@ class Preparation(NamedTuple):
         if kind == _LEVEL and own == self.shift[i] and like == 1:
             return Condition(name, "=", own, f"{name} = {own:.6g}", condition.weight)
         return None
+
+
+def _spread(known: Floats) -> float:
+    """The standard deviation, of huge and tiny numbers too, whose squares are not finite or 0."""
+    if not known.size:
+        return 0.0
+    largest = float(np.abs(known).max())
+    if 1e-100 < largest < 1e100 or largest == 0:
+        return float(np.std(known))
+    spread = float(np.std(known / largest)) * largest
+    # By less than the least normal number nothing can be divided.
+    return max(spread, np.finfo(float).tiny) if spread > 0 else 0.0

@@ -48,7 +48,7 @@ class Scoring(NamedTuple):
             for j, cuts, names in self.numbers:
                 fill_codes(X[:, j], cuts, names, codes[:, j])
         else:
-            Parallel(n_threads, prefer="threads")(
+            Parallel(n_threads, require="sharedmem")(
                 delayed(fill_codes)(X[:, j], cuts, names, codes[:, j])
                 for j, cuts, names in self.numbers
             )

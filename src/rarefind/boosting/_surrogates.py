@@ -90,7 +90,7 @@ def add_sigmoid(
     if not ranked.size:
         return 0.0
     parts = np.array_split(ranked, min(n_jobs, ranked.size))
-    found = Parallel(len(parts), prefer="threads")(
+    found = Parallel(len(parts), require="sharedmem")(
         delayed(_over_positives)(part, score, positive, weight, sharpness) for part in parts
     )
     # What positives say of each row, each weighing w_i/P of a list of n rows.

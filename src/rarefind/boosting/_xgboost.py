@@ -14,8 +14,10 @@ from joblib import effective_n_jobs
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from rarefind._core.fields import Number
+from rarefind._core.state import State
 from rarefind._core.types import Array, Bools, Floats, Label
-from rarefind.boosting._base import BoostingClassifier, BoostingRows
+from rarefind.boosting._base import BOOSTING_STATE, BoostingClassifier, BoostingRows
 from rarefind.boosting._branches import booster_branches
 from rarefind.boosting._coding import SCORED, Coding
 from rarefind.boosting._run import Derivatives, Matrix, Run, in_blocks
@@ -25,6 +27,10 @@ from rarefind.rules.branches import BranchList
 # Positives from which on the least weight of a leaf is 1: of fewer no leaf could be split off.
 _ENOUGH_FOR_ONE = 50
 _SHARE = Interval(Real, 0, 1, closed="right")
+
+
+#: What every sum of trees keeps in a model file.
+BOOSTED_TREES_STATE = BOOSTING_STATE | State({"base_score_": Number()})
 
 
 class BoostedTreesClassifier(BoostingClassifier):
@@ -218,9 +224,8 @@ class BoostedTreesClassifier(BoostingClassifier):
         return self._by_trees(X, pred_contribs=True).astype(np.float64)[:, :-1]
 
     def _bases(self, X: Floats) -> Floats:
-        # The mean of the trees is the same for all rows: one is asked.
-        mean = float(self._by_trees(X[:1], pred_contribs=True)[0, -1])
-        return np.full(len(X), self.base_score_ + mean)
+        mean = self._trees.means(lambda: self._by_trees(X[:1], pred_contribs=True)[0, -1:])
+        return np.full(len(X), self.base_score_ + float(mean[0]))
 
     def tree_branches(self) -> BranchList:
         """Every branch of every tree, as tests on columns."""

@@ -27,7 +27,12 @@ def explain(
         typer.Option(help="Identifier of the row, in the column that --id of fit named."),
     ] = None,
     row: Annotated[
-        int | None, typer.Option(min=0, help="Number of the row, from 0, as in the list of rank.")
+        int | None,
+        typer.Option(
+            min=1,
+            help="Number of the row, as in the list of rank: its line in the file, where the "
+            "header is line 1.",
+        ),
     ] = None,
     picture: Annotated[
         Path | None, typer.Option(help="Where to draw the reason: .svg, .png or .pdf.")
@@ -47,18 +52,21 @@ def explain(
 
     opened = open_model(model)
     from rarefind.cli._steps import steps
+    from rarefind.data.read import row_numbers
+    from rarefind.data.row_numbers import rows_named_by
 
     with steps(quiet=quiet or as_json, verbose=verbose) as say:
         say(f"Looking for the row in {data}")
-        found = (
-            _identified(opened, data, id) if id is not None else _numbered(opened, data, row or 0)
-        )
-        say("Finding its reason")
-        one = _highest(opened, found)
-        reason = opened.explain(one)[0]
+        with rows_named_by(data):
+            found = (
+                _identified(opened, data, str(id)) if row is None else _numbered(opened, data, row)
+            )
+            say("Finding its reason")
+            one = _highest(opened, found)
+            reason = opened.explain(one)[0]
     if picture is not None:
         _draw(reason, picture)
-    values = _values(opened, one, reason)
+    values = _values(opened, one, reason, int(row_numbers(data).of(one.index)[0]))
     if as_json:
         typer.echo(json.dumps(values, indent=2))
         return
@@ -66,7 +74,7 @@ def explain(
         typer.echo(
             f"{len(found)} rows have the identifier {id}; this is the one that ranks highest."
         )
-    _print(values, reason)
+    _print(values, None if opened.id is None else values.get(opened.id), reason)
 
 
 def _identified(model: TableModel, data: Path, name: str) -> pd.DataFrame:
@@ -97,14 +105,18 @@ def _identified(model: TableModel, data: Path, name: str) -> pd.DataFrame:
 
 def _numbered(model: TableModel, data: Path, number: int) -> pd.DataFrame:
     from rarefind.data import read_chunks
-    from rarefind.data.read import with_progress
+    from rarefind.data.read import row_numbers, with_progress
 
-    rows = 0
+    numbers, rows = row_numbers(data), 0
+    position = int(numbers.positions([number])[0])
     for chunk in with_progress(read_chunks(data, like=model.types_), data):
-        if rows <= number < rows + len(chunk):
-            return chunk.loc[[number]]
+        if rows <= position < rows + len(chunk):
+            return chunk.loc[[position]]
         rows += len(chunk)
-    raise ValueError(f"{data} has rows 0 to {rows - 1:,}, and no row {number:,}.")
+    first, last = numbers.of([0, rows - 1])
+    raise ValueError(
+        f"{data} has its rows in lines {first:,} to {last:,}, and none in line {number:,}."
+    )
 
 
 def _highest(model: TableModel, rows: pd.DataFrame) -> pd.DataFrame:
@@ -124,12 +136,12 @@ def _draw(reason: Reason, path: Path) -> None:
     save_picture(figure, path)
 
 
-def _values(model: TableModel, row: pd.DataFrame, reason: Reason) -> dict[str, Any]:
+def _values(model: TableModel, row: pd.DataFrame, reason: Reason, number: int) -> dict[str, Any]:
     """All that is known of the row, as plain values."""
     column = list(model.classes_).index(model.positive_)
     named = [name for name in (model.id, model.entity, model.time, model.amount) if name]
     return {
-        "row": int(row.index[0]),
+        "row": number,
         **{name: str(row[name].iloc[0]) for name in named if name in row.columns},
         "score": float(reason.score),
         "probability": float(model.predict_proba(row)[0, column]),
@@ -146,13 +158,17 @@ def _values(model: TableModel, row: pd.DataFrame, reason: Reason) -> dict[str, A
     }
 
 
-def _print(values: dict[str, Any], reason: Reason) -> None:
+def _print(values: dict[str, Any], identifier: str | None, reason: Reason) -> None:
+    from rarefind._core.text import visible
     from rarefind.cli._tables import console_of
+    from rarefind.data.row_numbers import row_name
     from rarefind.rules.reasons import heading
 
     console = console_of()
+    name, row = visible(row_name(values["row"], identifier)), row_name(values["row"])
+    name = row.capitalize() if identifier is None else f"{name} ({row})"
     lines = [
-        f"Row {values['row']}: {heading(reason)[0].lower()}{heading(reason)[1:]}; probability "
+        f"{name}: {heading(reason)[0].lower()}{heading(reason)[1:]}; probability "
         f"{100 * values['probability']:.1f} %, {'an' if values['alert'] else 'no'} alert by the "
         "model's threshold.",
         "",

@@ -57,10 +57,11 @@ def monitor(
     check_readable(model, data)
     if budget is not None:
         check_budget(budget)
+    from rarefind.data.row_numbers import rows_named_by
     from rarefind.tables import monitor as watch
     from rarefind.tables import open_model
 
-    with steps(quiet=quiet or as_json, verbose=verbose) as say:
+    with steps(quiet=quiet or as_json, verbose=verbose) as say, rows_named_by(data):
         say("Opening the model")
         opened = open_model(model)
         report = watch(
@@ -117,9 +118,12 @@ def _print(report: MonitorReport, most: int | None) -> None:
 def _columns(columns: pd.DataFrame) -> Any:
     from rarefind.cli._tables import add_row, new_table
 
-    table = new_table("column", "verdict", "drift", "by\nchance", "of the\nscore", "because")
+    # What a column carries is not known of every model.
+    known = columns["importance"].notna().all()
+    carried = ["of the\nscore"] if known else []
+    table = new_table("column", "verdict", "drift", "by\nchance", *carried, "because")
     for row in columns.to_dict("records"):
-        shares = [f"{100 * row['importance']:.0f} %"]
+        shares = [f"{100 * row['importance']:.0f} %"] if known else []
         figures = [f"{row[name]:.2f}" for name in ("drift", "noise")]
         add_row(table, row["column"], row["verdict"], *figures, *shares, row["text"])
     return table

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     from rarefind.cli._learned_rules import LearnedRules
     from rarefind.rules import RuleReport
@@ -88,11 +89,13 @@ def _gap(console: Console) -> str:
     return "\n" if console.width < _WIDE else " "
 
 
-def _with_interval(row: pd.Series[Any], measure: str, gap: str) -> str:
+def _with_interval(row: pd.Series[Any], measure: str, gap: str) -> Text:
+    from rich.text import Text
+
     if math.isnan(row[measure]):
-        return ""
+        return Text("")
     low, high = short(row[f"{measure}_low"], 2), short(row[f"{measure}_high"], 2)
-    return f"{short(row[measure])}{gap}{low}–{high}"
+    return Text(f"{short(row[measure])}{gap}{low}–{high}")
 
 
 def short(value: float, digits: int = 3) -> str:

@@ -11,11 +11,13 @@ from typing import Any
 import typer
 
 from rarefind._core.extras import MissingExtraError
+from rarefind._core.text import visible
 
 # Typer may bring a click of its own, so its errors are found through Typer.
 _UsageError: Any = typer.BadParameter.__base__
 _CommandError: Any = _UsageError.__base__
 
+_NEW_LINE = "\n"
 _STOPPED = 130  # what shells expect after Ctrl-C
 _WORDS = {
     errno.ENOSPC: "the disk is full",
@@ -50,14 +52,28 @@ def run(app: typer.Typer) -> None:
     except OSError as error:
         _end(_in_words(error))
     except (ValueError, MemoryError, MissingExtraError) as error:
-        _end(str(error) or "There is not enough memory: use fewer rows or columns.")
+        _end(str(error) or sentence_of(error))
     if code == _STOPPED:  # Typer may return it by itself
         print("rarefind: Stopped; no file was left half-written.", file=sys.stderr)
     raise SystemExit(code if isinstance(code, int) else 0)
 
 
+def sentence_of(error: Exception) -> str:
+    """An error as a sentence; the text of another library is not shown."""
+    trace, module = error.__traceback__, "rarefind"
+    while trace is not None:
+        module = str(trace.tb_frame.f_globals.get("__name__", ""))
+        trace = trace.tb_next
+    library = module.split(".")[0]
+    if isinstance(error, MemoryError):
+        return "There is not enough memory: use fewer rows or columns."
+    if library == "rarefind":
+        return str(error)
+    return f"{library} could not learn from these rows."
+
+
 def _end(sentence: str) -> None:
-    print(f"rarefind: {sentence}", file=sys.stderr)
+    print(f"rarefind: {visible(sentence, keep=_NEW_LINE)}", file=sys.stderr)
     raise SystemExit(2) from None
 
 
@@ -73,4 +89,4 @@ def _in_words(error: OSError) -> str:
 def _note(message: Any, category: type[Warning], *where: Any, **more: Any) -> None:
     """A warning as one line; those for programmers are left out."""
     if issubclass(category, UserWarning) and not issubclass(category, FutureWarning):
-        print(f"rarefind: note: {message}", file=sys.stderr)
+        print(f"rarefind: note: {visible(message, keep=_NEW_LINE)}", file=sys.stderr)

@@ -40,6 +40,8 @@ def fit_ensemble(
     if is_level.any():
         unsaid |= _category_params(ensemble, X, is_level)
     ensemble.set_params(**{k: v for k, v in unsaid.items() if k in params and params[k] is None})
+    if _is_single_precision(ensemble):
+        _check_single_precision(ensemble, X, names)
     if "pos_label" in params:  # labels are ours here
         ensemble.set_params(pos_label=1)
     offered = {"sample_weight": weight} | ({} if groups is None else {"groups": groups})
@@ -47,6 +49,26 @@ def fit_ensemble(
     # Its own parameters may name columns; others take no such names, or not these.
     table: Any = pd.DataFrame(X, columns=names) if hasattr(ensemble, "priority") else X
     return ensemble.fit(table, positive.astype(int), **given)
+
+
+def _is_single_precision(ensemble: Any) -> bool:
+    """Whether it turns columns into numbers of 32 bits, as XGBoost and scikit-learn's trees do."""
+    own = hasattr(ensemble, "priority")
+    return not own and not type(ensemble).__module__.startswith("lightgbm")
+
+
+def _check_single_precision(ensemble: Any, X: Floats, names: list[str]) -> None:
+    """Refuse columns of which nothing would be left."""
+    largest = np.nanmax(np.abs(X), axis=0, initial=0.0)
+    limits = np.finfo(np.float32)
+    bad = (largest > limits.max) | ((largest > 0) & (largest < limits.tiny))
+    if bad.any():
+        column = int(bad.argmax())
+        raise ValueError(
+            f"Column {names[column]!r} has numbers up to {largest[column]:.3g}, and "
+            f"{type(ensemble).__name__} takes them from {limits.tiny:.2g} to {limits.max:.2g}: "
+            "measure the column in another unit or leave it out."
+        )
 
 
 def _category_params(ensemble: Any, X: Floats, is_level: Bools) -> dict[str, Any]:

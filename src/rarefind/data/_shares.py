@@ -12,11 +12,11 @@ from rarefind._core.types import Floats
 #: Population stability index from which on a column has moved, and has changed.
 MOVED, CHANGED = 0.1, 0.25
 # Probability of a false alarm, over all columns of a table.
-_FALSE_ALARMS = 0.001
+FALSE_ALARMS = 0.001
 # Rows of each bin that empty ones are smoothed by.
 _PSEUDO = 0.5
 # Fewer rows out of place are not an alarm: one of a rare level is not drift, however rare it is.
-_HANDFUL = 5
+HANDFUL = 5
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Shift:
     def verdict(self, tests: int) -> str:
         """``stable``, ``moved`` or ``changed``, where so many comparisons are made."""
         beyond = self.index - self.noise
-        is_noise = self.p_value * tests > _FALSE_ALARMS or self.displaced < _HANDFUL
+        is_noise = self.p_value * tests > FALSE_ALARMS or self.displaced < HANDFUL
         if is_noise or beyond < MOVED:
             return "stable"
         return "changed" if beyond >= CHANGED else "moved"

@@ -12,17 +12,32 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from rarefind._core.checks import check_finite
+from rarefind._core.fields import FloatArray, LabelValue, ListOf, NameArray, Perhaps, Size
 from rarefind._core.kernels import kernel, read_only
 from rarefind._core.labels import choose_positive
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 
 # Values whose codes are looked for at the same time: as many as stay at hand.
 _TOGETHER = 256
 WORTH_THREADS = 1_000_000
+# The difference of two numbers up to this is finite.
+_LARGEST_DIFFERENCE = np.finfo(float).max / 2
 
 
-@saved("positive-aware-binner")
+@saved(
+    "positive-aware-binner",
+    state=State(
+        {
+            "n_features_in_": Size("d", low=1),
+            "feature_names_in_": Perhaps(NameArray("d")),
+            "pos_label_": LabelValue(),
+            "cuts_": ListOf(FloatArray("*", strict=True), size="d"),
+        }
+    ),
+)
 class PositiveAwareBinner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Turn columns into bin codes, with cuts that separate the positives.
 
@@ -122,8 +137,9 @@ class PositiveAwareBinner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         self
         """
         X, y = validate_data(
-            self, X, y, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2
+            self, X, y, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2
         )
+        check_finite(self, X, allow_nan=True)
         labels, codes = np.unique(y, return_inverse=True)
         if labels.size != 2:
             raise ValueError(
@@ -133,7 +149,7 @@ class PositiveAwareBinner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         positive = np.asarray(y) == self.pos_label_
         rows = self._rows_to_cut_by(positive)
         positive = positive[rows]
-        self.cuts_ = Parallel(self.n_jobs, prefer="threads")(
+        self.cuts_ = Parallel(self.n_jobs, require="sharedmem")(
             delayed(self._cuts)(X[rows, j], positive) for j in range(X.shape[1])
         )
         return self
@@ -141,7 +157,8 @@ class PositiveAwareBinner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
     def transform(self, X: Table) -> Floats:
         """Codes of the values: whole numbers from 0, NaN where the value is missing."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
+        X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
+        check_finite(self, X, allow_nan=True)
         codes = np.empty(X.shape)
         self._code(X, codes, self.n_jobs)
         return codes
@@ -154,11 +171,16 @@ class PositiveAwareBinner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         The binner's own columns are all of the table, or those at the places given.
         """
         places = range(len(self.cuts_)) if columns is None else columns.tolist()
-        # Threads are started each time: for a few rows that takes longer than the work.
-        Parallel(n_jobs if X.size > WORTH_THREADS else 1, prefer="threads")(
-            delayed(fill_codes)(X[:, j], cuts, np.arange(cuts.size + 1.0), codes[:, j])
+        work = [
+            (X[:, j], cuts, np.arange(cuts.size + 1.0), codes[:, j])
             for j, cuts in zip(places, self.cuts_, strict=True)
-        )
+        ]
+        # Threads are started each time: for a few rows that takes longer than the work.
+        if X.size > WORTH_THREADS:
+            Parallel(n_jobs, require="sharedmem")(delayed(fill_codes)(*each) for each in work)
+        else:
+            for each in work:
+                fill_codes(*each)
 
     def inverse(self, column: int, code: float) -> float:
         """The smallest value with this code or a higher one, in the column's own units.
@@ -269,8 +291,9 @@ def _quantiles(values: Floats, n: int) -> Floats:
     """About ``n`` quantiles; each value itself, and what follows it, where there are no more."""
     distinct = np.unique(values)
     if distinct.size <= n:
-        return np.concatenate([distinct, np.nextafter(distinct, np.inf)])
-    return np.quantile(values, np.arange(1, n) / n) if n > 1 else np.empty(0)
+        with np.errstate(over="ignore"):  # what follows the largest number is not a cut
+            return np.concatenate([distinct, np.nextafter(distinct, np.inf)])
+    return _at_shares(values, np.arange(1, n) / n) if n > 1 else np.empty(0)
 
 
 def _tails(values: Floats, n: int) -> Floats:
@@ -278,4 +301,11 @@ def _tails(values: Floats, n: int) -> Floats:
     if not n or values.size < 2:
         return np.empty(0)
     beyond = np.geomspace(1 / values.size, 0.05, n)
-    return np.quantile(values, np.concatenate([beyond, 1 - beyond]))
+    return _at_shares(values, np.concatenate([beyond, 1 - beyond]))
+
+
+def _at_shares(values: Floats, shares: Floats) -> Floats:
+    """Quantiles; between the largest and the least number the difference would be infinite."""
+    if max(values.max(), -values.min()) > _LARGEST_DIFFERENCE:
+        return np.asarray(4 * np.quantile(values / 4, shares))
+    return np.asarray(np.quantile(values, shares))

@@ -21,6 +21,7 @@ __all__ = [
     "Times",
     "check_per",
     "has_dates",
+    "period_bounds",
     "period_names",
     "period_starts",
     "read_times",
@@ -110,7 +111,7 @@ def time_order(column: pd.Series[Any]) -> Array:
     """Numbers that order rows in time: instants, or a column of numbers as it is."""
     if has_dates(column):
         return read_times(column).instant
-    _check_none_missing(column.isna().to_numpy(), str(column.name))
+    _check_none_missing(column, column.isna().to_numpy())
     return column.to_numpy()
 
 
@@ -131,6 +132,21 @@ def period_starts(numbers: Array, per: str) -> Array:
     freq = _FREQUENCIES[per]
     starts = [pd.Period(ordinal=int(n), freq=freq).start_time for n in numbers]
     return np.array([f"{start:%Y-%m-%d}" for start in starts], dtype=object)
+
+
+def period_bounds(numbers: Array, per: str) -> tuple[Ints, Ints]:
+    """When periods begin and end by the local clock, in nanoseconds since 1970."""
+    import numpy as np
+    import pandas as pd
+
+    freq = _FREQUENCIES[per]
+
+    def start(number: int) -> int:
+        return int(pd.Period(ordinal=number, freq=freq).start_time.as_unit("ns").value)
+
+    begin = [start(int(number)) for number in numbers]
+    end = [start(int(number) + 1) for number in numbers]
+    return np.array(begin, dtype=np.int64), np.array(end, dtype=np.int64)
 
 
 class Clock:
@@ -161,7 +177,7 @@ class Clock:
         else:
             times = self._of_text(column, name)
         if not allow_missing:
-            _check_none_missing(~times.known, name)
+            _check_none_missing(column, ~times.known)
         return times
 
     def _of_text(self, column: pd.Series[Any], name: str) -> Times:
@@ -214,11 +230,18 @@ def _nanoseconds(column: pd.Series[Any]) -> Ints:
     return np.asarray(column.to_numpy(dtype="datetime64[ns]").view(np.int64))
 
 
-def _check_none_missing(missing: Bools, name: str) -> None:
+def _check_none_missing(column: pd.Series[Any], missing: Bools) -> None:
+    import pandas as pd
+
     count = int(missing.sum())
     if count:
-        first = int(missing.argmax()) + 1
-        raise ValueError(
-            f"Column {name!r} has {count:,} missing {'time' if count == 1 else 'times'} (first: "
-            f"row {first:,} of {missing.size:,}): fill them in, or leave those rows out."
+        from rarefind.data.row_numbers import RowError
+
+        # A piece of a file counts the rows of the file.
+        start = int(column.index[0]) if isinstance(column.index, pd.RangeIndex) else 0
+        raise RowError(
+            f"Column {str(column.name)!r} has {count:,} missing "
+            f"{'time' if count == 1 else 'times'} of {missing.size:,}, the first in",
+            start + int(missing.argmax()),
+            ": fill them in, or leave those rows out.",
         )

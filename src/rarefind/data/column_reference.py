@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import calendar
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +13,19 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rarefind._core.fields import (
+    Choice,
+    DictOf,
+    FloatArray,
+    ListOf,
+    Maybe,
+    Number,
+    StateError,
+    Text,
+    TupleOf,
+)
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Array, Floats, Ints
 from rarefind.data import decode
 from rarefind.data._plan import UninformativeError, kind_and_form
@@ -25,10 +38,43 @@ _FEW_VALUES = 12
 _DECILES = tuple(i / 10 for i in range(1, 10))
 # Days that both times must span before a part of dates is compared: one week has all weekdays.
 _PARTS = {"hour": (24, 0.0), "weekday": (7, 14.0), "month": (12, 365.0)}
+# Part of numbers: whether they lie within, below or above what nearly all had at fit.
+_OUTSIDE = "outside"
+_TAIL, _MOST_TAIL = 0.005, 0.1
 _EPOCH = "1970-01-01"
 
 
-@saved("column-reference")
+def _check_bins(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    made = ColumnReference(**state)
+    found, wanted = {part: c.size for part, c in made.counts.items()}, made.sizes()
+    # Scores, and files of version 0.1.0, do not count what lies outside.
+    if not (found.items() <= wanted.items() and wanted.keys() - found.keys() <= {_OUTSIDE}):
+        raise StateError("'counts' are not those of the bins")
+    if made.kind == "boolean" and made.cuts.size != 1:
+        raise StateError("'cuts' are not those of truth values")
+    try:
+        made.bins(pd.Series([None], name=made.column, dtype=object))
+    except Exception:
+        raise StateError("the column is written in an unknown way") from None
+
+
+@saved(
+    "column-reference",
+    state=State(
+        {
+            "column": Text(),
+            "kind": Choice("number", "boolean", "text", "date"),
+            "counts": DictOf(Choice("", _OUTSIDE, *_PARTS), FloatArray("*", low=0, high=1e18)),
+            "cuts": FloatArray("*", rising=True),
+            "levels": ListOf(Text()),
+            "known": ListOf(Text()),
+            "span": TupleOf(Number(nan=True), Number(nan=True)),
+            "written": Maybe(Text()),
+            "zone": Maybe(Text()),
+        },
+        _check_bins,
+    ),
+)
 @dataclass(frozen=True)
 class ColumnReference:
     """Counts of the bins of a column, the last of which is for missing values.
@@ -38,14 +84,16 @@ class ColumnReference:
     column, kind : str
         Its name, and number, boolean, text or date.
     counts : dict of str to ndarray
-        Counts by part; only dates have more than one.
+        Counts by part. Dates have parts for hour, weekday and month; numbers have one for those
+        within, below and above ``span``.
     cuts : ndarray
         A number's bin is how many of these lie below it.
     levels, known : list of str
         Levels of text with a bin of their own, and those that share one. One more bin is for levels
         that are rare or new.
     span : tuple of float
-        First and last day, since 1970, of dates.
+        First and last day, since 1970, of dates; of numbers, the two that all but one in two
+        hundred lie above, and below.
     written, zone : str or None
         How text says numbers or dates, and the time zone of dates.
     """
@@ -76,7 +124,8 @@ class ColumnReference:
             made = cls(name, kind, {}, cuts=np.array([0.0]), written=written)
         else:
             values = decode.numbers(column, written)
-            made = cls(name, kind, {}, cuts=_cuts(values, np.ones(values.size)), written=written)
+            cuts = _cuts(values, np.ones(values.size))
+            made = cls(name, kind, {}, cuts=cuts, span=_span(values), written=written)
         return made._count(column)
 
     @classmethod
@@ -96,8 +145,12 @@ class ColumnReference:
             return {"": self._level_bins(column)}, (np.nan, np.nan)
         if self.kind == "date":
             return self._date_bins(decode.dates(column, self.written, self.zone))
-        read = decode.booleans if self.kind == "boolean" else decode.numbers
-        return {"": self._bin(read(column, self.written))}, (np.nan, np.nan)
+        if self.kind == "boolean":
+            return {"": self._bin(decode.booleans(column, self.written))}, (np.nan, np.nan)
+        values = decode.numbers(column, self.written)
+        low, high = self.span
+        outside = np.where(values < low, 1, np.where(values > high, 2, 0))
+        return {"": self._bin(values), _OUTSIDE: outside}, self.span
 
     def sizes(self) -> dict[str, int]:
         """How many bins each part has."""
@@ -105,7 +158,30 @@ class ColumnReference:
             return {"": len(self.levels) + 3}
         if self.kind == "date":
             return {"": 2, **{part: size + 1 for part, (size, _) in _PARTS.items()}}
-        return {"": self.cuts.size + 2}
+        outside = {_OUTSIDE: 3} if self.kind == "number" else {}
+        return {"": self.cuts.size + 2, **outside}
+
+    def unseen(self) -> list[tuple[str, int, str]]:
+        """Part and number of the bins that a part of the fit's rows has no reason to fill.
+
+        A day, a region or a kind of customer fills some bins more and others less. It does not
+        leave a column empty, and has few levels and amounts that nothing was learned from. With
+        each bin come the words for its rows.
+        """
+        missing = ("", self.sizes()[""] - 1, "is missing")
+        if self.kind == "text":
+            return [missing, ("", len(self.levels) + 1, "is new, or was rare at the fit,")]
+        if self.kind != "number":
+            return [missing]
+        if _OUTSIDE in self.counts and self.cuts.size:
+            low, high = (number_text(float(end)) for end in self.span)
+            ends = [(_OUTSIDE, 1, f"is below {low}"), (_OUTSIDE, 2, f"is above {high}")]
+        elif self.cuts.size:  # scores, and files of version 0.1.0
+            low, high = (number_text(float(self.cuts[at])) for at in (0, -1))
+            ends = [("", 0, f"is at most {low}"), ("", self.cuts.size, f"is above {high}")]
+        else:
+            ends = []
+        return [missing, *ends]
 
     def comparable(self, span: tuple[float, float]) -> list[str]:
         """Parts that may be compared with dates of a span: those that the span covers fully."""
@@ -177,6 +253,18 @@ class ColumnReference:
         if at == self.cuts.size:
             return f"above {ends[-1]}"
         return f"above {ends[0]} and up to {ends[1]}"
+
+
+def _span(values: Floats) -> tuple[float, float]:
+    """What nearly all numbers lie between, ends included."""
+    known = values[~np.isnan(values)]
+    if not known.size:
+        return (np.nan, np.nan)
+    tail = min(max(_TAIL, _HANDFUL / known.size), _MOST_TAIL)
+    return (
+        float(np.quantile(known, tail, method="lower")),
+        float(np.quantile(known, 1 - tail, method="higher")),
+    )
 
 
 def finite(score: Floats) -> Floats:

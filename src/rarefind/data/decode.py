@@ -166,8 +166,8 @@ def _convert(column: pd.Series[Any], written: str | None, kind: str) -> pd.Serie
     Where it was of the type itself, it is an error.
     """
     text, name = texts(column), str(column.name)
-    first_row = _first_row(column)
-    read = convert_fitting(text, written) if written else convert(text, kind, name, first_row)
+    start = _start(column)
+    read = convert_fitting(text, written) if written else convert(text, kind, name, start)
     return read.rename(name)
 
 
@@ -197,18 +197,16 @@ def _text(value: Hashable) -> str:
 
 
 def _type_error(column: pd.Series[Any], before: str, now: str) -> ValueError:
-    row = int(column.notna().to_numpy().argmax())
-    value = column.iloc[row]
+    place = int(column.notna().to_numpy().argmax())
     return OtherTypeError(
-        f"Column {column.name!r} had {before} at fit and has {now} now, such as {value}: "
-        "correct the column or fit again.",
+        f": the column had {before} at fit and has {now} now. Correct the column, or fit again.",
         str(column.name),
         before,
-        value,
-        _first_row(column) + row,
+        column.iloc[place],
+        _start(column) + place,
     )
 
 
-def _first_row(column: pd.Series[Any]) -> int:
-    """The number of the first row, from 1; a piece of a file counts the rows of the file."""
-    return int(column.index[0]) + 1 if isinstance(column.index, pd.RangeIndex) else 1
+def _start(column: pd.Series[Any]) -> int:
+    """The position of the first row; a piece of a file counts the rows of the file."""
+    return int(column.index[0]) if isinstance(column.index, pd.RangeIndex) else 0

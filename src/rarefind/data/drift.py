@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
+from rarefind._core.fields import ListOf, Object, StateError, Whole
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Floats, Table
-from rarefind.data._shares import Shift, shift_between
+from rarefind.data._shares import FALSE_ALARMS, HANDFUL, Shift, shift_between
 from rarefind.data.column_reference import ColumnReference
 from rarefind.data.frames import as_frame
 
 _MOST_ROWS = 50_000
+# What hardly a row had at the fit is a warning from this share of the rows on, and this many times
+# its share then.
+_MANY, _TIMES = 0.2, 5.0
 
 
-@saved("drift-reference")
+def _check_once(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    names = [column.column for column in state["columns"]]
+    if len(set(names)) != len(names):
+        raise StateError("a column is counted twice")
+
+
+@saved(
+    "drift-reference",
+    state=State({"rows": Whole(), "columns": ListOf(Object("column-reference"))}, _check_once),
+)
 @dataclass(frozen=True)
 class DriftReference:
     """How columns were spread when a model was fitted: counts of bins, to compare files with.
@@ -127,10 +141,66 @@ class DriftCounter:
             for part, at in found.items():
                 counts = self._counts[i][part]
                 counts += np.bincount(at, minlength=counts.size)
-            (first, last), (new_first, new_last) = self._spans[i], span
-            self._spans[i] = (float(np.fmin(first, new_first)), float(np.fmax(last, new_last)))
+            self._widen(i, span)
         self.rows += len(frame)
         return self
+
+    def add(self, other: DriftCounter) -> Self:
+        """Add what another counter of the same reference has counted.
+
+        Parameters
+        ----------
+        other : DriftCounter
+            Of other rows.
+
+        Returns
+        -------
+        self
+        """
+        for i, (counts, more) in enumerate(zip(self._counts, other._counts, strict=True)):
+            for part in counts:
+                counts[part] += more[part]
+            self._widen(i, other._spans[i])
+        self.rows += other.rows
+        return self
+
+    def _widen(self, column: int, span: tuple[float, float]) -> None:
+        (first, last), (new_first, new_last) = self._spans[column], span
+        self._spans[column] = (float(np.fmin(first, new_first)), float(np.fmax(last, new_last)))
+
+    def unseen(self) -> pd.DataFrame:
+        """Columns of which many rows have what hardly a row had at the fit.
+
+        These are missing values, levels that are new, and numbers beyond nearly all of the fit: an
+        empty column, or amounts in another unit. A file may hold one day or one region only, so
+        how the values of the fit are spread does not matter here; :meth:`table` looks at that.
+
+        Returns
+        -------
+        DataFrame
+            ``column``, ``share`` (of the rows counted), ``before`` (of the rows of the fit) and
+            ``text``, a clause; the largest share first. A share counts from a fifth of the rows on,
+            if it is five times that of the fit and not by chance.
+        """
+        found = []
+        for column, now in zip(self._reference.columns, self._counts, strict=True):
+            for part, at, words in column.unseen():
+                before = column.counts[part]
+                share, was = _share(now[part], at), _share(before, at)
+                if share >= max(_MANY, _TIMES * was) and self._is_beyond_noise(
+                    before, now[part], at
+                ):
+                    text = f"{column.column} {words} in {_percent(share)} of the rows"
+                    text += f" ({_percent(was)} at the fit)"
+                    found.append((column.column, share, was, text))
+        table = pd.DataFrame(found, columns=["column", "share", "before", "text"])
+        return table.sort_values("share", ascending=False, kind="stable", ignore_index=True)
+
+    def _is_beyond_noise(self, before: Floats, now: Floats, at: int) -> bool:
+        """Whether as many rows of a bin are hardly by chance, over all columns."""
+        then, here = (np.array([c[at], c.sum() - c[at]]) for c in (before, now))
+        shift = shift_between(then, here)
+        return shift.displaced >= HANDFUL and shift.p_value * len(self._counts) < FALSE_ALARMS
 
     def table(self) -> pd.DataFrame:
         """Compare what was counted with the reference.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from scipy.sparse import issparse
 from sklearn.utils import check_array
 
 from rarefind._core.types import Array, Ints, Table
@@ -17,6 +18,7 @@ from rarefind.data.types import from_arrow, without_views
 
 def as_frame(table: Table) -> pd.DataFrame:
     """Any table in pandas; columns without names of their own are called x0, x1 and so on."""
+    table = rows_of_dicts(table)
     if isinstance(table, pd.DataFrame):
         frame = table
     elif _is_arrow(table):
@@ -37,8 +39,18 @@ def as_frame(table: Table) -> pd.DataFrame:
     return frame
 
 
+def rows_of_dicts(table: Table) -> Table:
+    """A dict, which is a row, or a list of them as a table; anything else as it is."""
+    if isinstance(table, Mapping) and not issparse(table):  # SciPy has one that is a mapping
+        table = [table]
+    if isinstance(table, list) and table and all(isinstance(row, Mapping) for row in table):
+        return pd.DataFrame(table)
+    return table
+
+
 def has_names(table: Table) -> bool:
     """Whether the columns have names, not only positions."""
+    table = rows_of_dicts(table)
     if isinstance(table, pd.DataFrame):
         return all(isinstance(name, str) for name in table.columns)
     return _is_arrow(table)

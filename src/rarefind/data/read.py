@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
@@ -18,6 +18,7 @@ import pyarrow.parquet
 from rarefind._core.progress import progress_bar
 from rarefind.data import _csv
 from rarefind.data._keel import read_dat
+from rarefind.data.row_numbers import RowNumbers, rows_named_by, text_row_numbers
 from rarefind.data.target import check_target
 from rarefind.data.types import TYPES, Types, clean, convert, from_arrow, infer_type, types_of
 
@@ -176,10 +177,18 @@ def about_rows(path: str | Path) -> int | None:
     path = _existing(path)
     if _kind(path) not in _TEXT:
         return file_rows(path)
-    with path.open("rb") as packed:
-        text = gzip.GzipFile(fileobj=packed) if path.suffix.lower() == ".gz" else packed
-        lines = text.read(_LOOK).count(b"\n")
-        return round(lines * path.stat().st_size / max(1, packed.tell()))
+    with _csv.opened(path) as text:
+        looked = text.read(_LOOK)
+        read = getattr(text, "fileobj", text).tell()  # of packed text, the bytes of the file
+    return round(looked.count(b"\n") * path.stat().st_size / max(1, read))
+
+
+def row_numbers(path: str | Path) -> RowNumbers:
+    """The numbers of the rows of a file: see :mod:`rarefind.data.row_numbers`."""
+    path = _existing(path)
+    if _kind(path) in _TEXT:
+        return text_row_numbers(_csv.csv_layout(path))
+    return _keel_row_numbers(path) if _kind(path) == ".dat" else RowNumbers()
 
 
 def _pieces(
@@ -261,28 +270,30 @@ def _read_text(path: Path, types: Types) -> pd.DataFrame:
     written = _csv.csv_layout(path)
     batches = list(written.rows())
     schema = pa.schema([(name, pa.string()) for name in written.names])
-    return _with_types(pa.Table.from_batches(batches, schema), types)
+    with rows_named_by(path):
+        return _with_types(pa.Table.from_batches(batches, schema), types)
 
 
 def _text_pieces(
     written: _csv.CsvLayout, rows: int, types: Types, columns: list[str] | None
 ) -> Iterator[pd.DataFrame]:
-    first_row = 1
+    start = 0
     for table in _slices(written.rows(columns), rows):
-        piece = _with_types(table, types, first_row)
+        with rows_named_by(written.path):
+            piece = _with_types(table, types, start)
         types = piece.attrs[TYPES]
-        first_row += len(piece)
+        start += len(piece)
         yield piece
 
 
-def _with_types(table: Any, types: Types, first_row: int = 1) -> pd.DataFrame:
+def _with_types(table: Any, types: Types, start: int = 0) -> pd.DataFrame:
     columns, found = {}, {}
     for name in table.column_names:
         text = clean(table.column(name))
         found[name] = types.get(name, "missing")
         if found[name] == "missing":
             found[name] = infer_type(text)
-        columns[name] = convert(text, found[name], name, first_row)
+        columns[name] = convert(text, found[name], name, start)
     frame = _as_number(pd.DataFrame(columns), types)
     frame.attrs[TYPES] = found
     return frame
@@ -337,9 +348,15 @@ def _open_columnar(path: Path, levels: Sequence[str] = ()) -> Iterator[_Columnar
     open_file = _parquet(path, levels) if _kind(path) in _PARQUET else _arrow(path)
     try:
         with open_file as file:
+            if not file.names:
+                raise ValueError(f"{path} has no columns: write it again, with them.")
             _csv.check_unique(path, file.names)
             yield file
-    except (pa.ArrowInvalid, OSError) as error:
+    except pa.ArrowMemoryError as error:
+        raise ValueError(
+            f"{path} needs more memory than there is, or is damaged: write it again ({error})."
+        ) from None
+    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
         reason = str(error).splitlines()[0].rstrip(".")
         raise ValueError(
             f"{path} is not a complete {_kind(path)[1:]} file: write it again ({reason})."
@@ -366,13 +383,18 @@ def _arrow(path: Path) -> Iterator[_ColumnarFile]:
         file.seek(0)
         opened = pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)
         if is_file:
-            batches = range(opened.num_record_batches)
-            rows = sum(opened.get_batch(i).num_rows for i in batches)
-            yield _ColumnarFile(
-                opened.schema.names, rows, lambda *_: (opened.get_batch(i) for i in batches)
-            )
+            numbers = range(opened.num_record_batches)
+            rows = sum(opened.get_batch(i).num_rows for i in numbers)
+            batches: Iterable[Any] = map(opened.get_batch, numbers)
         else:
-            yield _ColumnarFile(opened.schema.names, None, lambda *_: iter(opened))
+            rows, batches = None, opened
+        yield _ColumnarFile(opened.schema.names, rows, lambda *_: map(_validated, batches))
+
+
+def _validated(batch: Any) -> Any:
+    """A batch, if its values lie in it: Arrow would read them wherever they are said to be."""
+    batch.validate(full=True)
+    return batch
 
 
 def _slices(batches: Iterator[Any], rows: int) -> Iterator[Any]:
@@ -388,15 +410,26 @@ def _slices(batches: Iterator[Any], rows: int) -> Iterator[Any]:
         yield pa.Table.from_batches(waiting)
 
 
-def _read_keel(path: Path, types: Types) -> pd.DataFrame:
-    text = path.read_text(encoding="utf-8", errors="replace")
-    lines = text.splitlines()
+def _keel_lines(path: Path) -> tuple[list[str], int]:
+    """The lines of a file, and where the rows begin."""
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     data = next((i for i, line in enumerate(lines) if line.strip().lower() == "@data"), None)
     if data is None:
         raise ValueError(
             f"{path} is not a KEEL file, for it has no line @data: rename it to .csv if it is "
             "delimited text."
         )
+    return lines, data
+
+
+def _keel_row_numbers(path: Path) -> RowNumbers:
+    lines, data = _keel_lines(path)
+    rows = [i + 1 for i in range(data + 1, len(lines)) if lines[i].strip()]
+    return RowNumbers(data + 2, np.array(rows, dtype=np.int64))
+
+
+def _read_keel(path: Path, types: Types) -> pd.DataFrame:
+    lines, data = _keel_lines(path)
     width = sum(line.strip().lower().startswith("@attribute") for line in lines[:data])
     for number, row in enumerate(csv.reader(lines[data + 1 :]), start=data + 2):
         if row and len(row) != width:
@@ -406,7 +439,7 @@ def _read_keel(path: Path, types: Types) -> pd.DataFrame:
             )
     if not any(line.strip() for line in lines[data + 1 :]):
         raise ValueError(_NO_ROWS.format(path))
-    table, _ = read_dat(text)
+    table, _ = read_dat("\n".join(lines))
     _csv.check_unique(path, list(table.columns))
     return _as_number(table, types)
 

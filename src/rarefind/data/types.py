@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rarefind.data._dates import date_format, to_dates, to_instants
+from rarefind.data.row_numbers import RowError
 
 # One word a column: "integer", "number", "number,", "boolean", "text", "missing" or "date:FORMAT".
 Types: TypeAlias = dict[str, str]
@@ -53,12 +54,13 @@ _CODE = r"^[+-]?0\d|^[+-]?\d{19,}$"
 _GLANCE = 100
 
 
-class OtherTypeError(ValueError):
-    """A value of another type than the others of its column; ``row`` is counted from 1."""
+class OtherTypeError(RowError):
+    """A value of another type than the others of its column, at a position from 0."""
 
-    def __init__(self, text: str, column: str, expected: str, value: Any, row: int) -> None:
-        super().__init__(text)
-        self.column, self.expected, self.value, self.row = column, expected, value, row
+    def __init__(self, after: str, column: str, expected: str, value: Any, position: int) -> None:
+        value = value.item() if isinstance(value, np.generic) else value
+        super().__init__(f"Column {column!r} has {value!r} in", position, after)
+        self.column, self.expected, self.value = column, expected, value
 
 
 def clean(text: Text) -> Text:
@@ -82,19 +84,18 @@ def infer_type(text: Text) -> str:
     return f"date:{dates}" if dates else "text"
 
 
-def convert(text: Text, kind: str, column: str, first_row: int = 1) -> pd.Series[Any]:
+def convert(text: Text, kind: str, column: str, start: int = 0) -> pd.Series[Any]:
     """Cleaned text as a column of a type; a value that does not fit is an error that names it."""
     fits = _fits(text, kind)
     if not _all(fits):
-        row = pc.index(fits, False).as_py()
-        value, row = text[row].as_py(), first_row + row
+        position = pc.index(fits, False).as_py()
         raise OtherTypeError(
-            f"Column {column!r} has {value!r} in row {row}, where the other values are of type "
-            f"{kind}: correct it, or let the types be found again.",
+            f", where the other values are of type {kind}: correct it, or let the types be found "
+            "again.",
             column,
             _PLURAL.get(kind, "dates"),
-            value,
-            row,
+            text[position].as_py(),
+            start + position,
         )
     return _read_as(text, kind)
 

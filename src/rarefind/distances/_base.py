@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rarefind._core.checks import check_finite
+from rarefind._core.checks import check_finite, check_spread, clear_errors
 from rarefind._core.labels import choose_positive
 from rarefind._core.pairs import embed
 from rarefind._core.sklearn_compat import CallbackSupportMixin
@@ -28,6 +28,9 @@ class MahalanobisTransformer(
 
     A subclass writes ``fit``, which begins with :meth:`_start_fit` and sets ``components_``.
     """
+
+    #: See :class:`rarefind.base.RareClassifier`.
+    _squares_values: ClassVar[bool] = True
 
     components_: Floats
     n_features_in_: int
@@ -48,7 +51,8 @@ class MahalanobisTransformer(
             The product of ``X`` and the transpose of ``components_``.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
+        with clear_errors(self, X):
+            X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
         check_finite(self, X)
         return embed(np.ascontiguousarray(X), self.components_)
 
@@ -65,10 +69,11 @@ class MahalanobisTransformer(
 
     def _start_fit(self, X: Table, y: ArrayLike | None) -> tuple[Floats, Ints]:
         """Check the training table and encode ``y`` by class."""
-        X, y = validate_data(
-            self, X, y, dtype=np.float64, order="C", ensure_all_finite=False, ensure_min_samples=2
-        )
+        options = {"dtype": np.float64, "order": "C", "ensure_all_finite": False}
+        with clear_errors(self, X):
+            X, y = validate_data(self, X, y, ensure_min_samples=2, **options)
         check_finite(self, X)
+        check_spread(self, X)
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
         if classes.size < 2:

@@ -134,7 +134,7 @@ def _bounded_quasi_newton(
         )
         steps += int(found.nit)
         gain, at, value = value - found.fun, found.x, found.fun
-        if found.success or (found.status == 2 and gain <= 1e-3 * tol * max(1.0, abs(value))):
+        if found.success or (found.status == 2 and not gain > 1e-3 * tol * max(1.0, abs(value))):
             return at, steps, True
         if steps >= max_iter:
             return at, steps, False

@@ -108,7 +108,7 @@ class Impostors:
             return [task() for task in tasks]
         # The threads are ours, not those of the matrix products.
         with limit_threads(1):
-            found: list[_T] = Parallel(n_jobs=self._jobs, prefer="threads")(
+            found: list[_T] = Parallel(n_jobs=self._jobs, require="sharedmem")(
                 delayed(task)() for task in tasks
             )
         return found

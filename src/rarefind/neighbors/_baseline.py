@@ -12,13 +12,18 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from rarefind._core.fields import Number, Perhaps
 from rarefind._core.sklearn_compat import with_callbacks
+from rarefind._core.state import State
 from rarefind._core.types import ArrayLike, Bools, Floats, Ints, Label, Table
-from rarefind.neighbors._classifier import NeighbourClassifier
+from rarefind.neighbors._classifier import NEIGHBOUR_STATE, NeighbourClassifier
 from rarefind.neighbors._held_out import PointSet
 from rarefind.neighbors._reasons import explain
 from rarefind.rules import Reason
 from rarefind.search import DISTANCES
+
+#: What every baseline keeps in a model file.
+BASELINE_STATE = NEIGHBOUR_STATE | State({"_own_threshold": Perhaps(Number(0))})
 
 
 class BaselineClassifier(NeighbourClassifier):

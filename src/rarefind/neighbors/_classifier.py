@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from rarefind._core.fields import ListOf, Object, StateError
 from rarefind._core.sklearn_compat import report_progress
+from rarefind._core.state import State
 from rarefind._core.types import ArrayLike, Bools, Floats, Ints, Table
-from rarefind.base import RareClassifier
+from rarefind.base import CLASSIFIER_STATE, RareClassifier
 from rarefind.neighbors._held_out import (
+    MOST_ASKED,
     Measure,
     PointSet,
     blocks,
@@ -20,7 +24,7 @@ from rarefind.neighbors._held_out import (
     out_of_fold,
     query,
 )
-from rarefind.neighbors._ratio import TwoDistances
+from rarefind.neighbors._ratio import TwoDistances, voters
 from rarefind.neighbors._reasons import explain
 from rarefind.rules import Reason
 from rarefind.search import NeighborSearch
@@ -30,6 +34,30 @@ from rarefind.selection.calibration import ODDS
 # Scores that stand for infinite ones lie far above: a threshold near them would leave no digits to
 # the differences of all others.
 THRESHOLDS = (0.0, 1e3)
+
+
+def _check_sets(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    """Points of each class, and as many of them asked for as the parameters say."""
+    sets, classes = state["_sets"], sizes["classes"]
+    codes = [s.code for s in sets]
+    plain = codes if len(codes) == classes else codes[:1] + codes[2:]
+    if sorted(plain) != list(range(classes)) or (plain != codes and codes[1] != -1):
+        raise StateError("'_sets' are not those of the classes")
+    kinds = {(s.search.distance, s.search.p) for s in sets}
+    if len(kinds) > 1:
+        raise StateError("'_sets' do not measure one distance")
+    if sets[0].search.distance == "precomputed" and any(
+        s.search.points.max(initial=-1) >= sizes["d"] for s in sets
+    ):
+        raise StateError("'_sets' name columns that are not there")
+    if state["k"] > max(MOST_ASKED, sum(s.search.size for s in sets)):
+        raise StateError("'k' is larger than the number of points")
+
+
+#: What every neighbour classifier keeps in a model file.
+NEIGHBOUR_STATE = CLASSIFIER_STATE | State(
+    {"_sets": ListOf(Object("point-set", d="d"), low=2)}, _check_sets
+)
 
 
 class NeighbourClassifier(RareClassifier):
@@ -48,6 +76,7 @@ class NeighbourClassifier(RareClassifier):
 
     #: Uncalibrated, the probability is η̂ = D⁻/(D⁺+D⁻) of section 2.4.3 at γ = 1.
     _score_kind = ODDS
+    _squares_values = True
     _threshold_bounds = THRESHOLDS
     #: How much further synthetic positives count than they are.
     _relative = 1.0
@@ -159,9 +188,12 @@ class NeighbourClassifier(RareClassifier):
     def _check_findable(self, findable: Bools, otherwise: str) -> None:
         """Nothing can be tuned where no held-out positive is found whatever the threshold."""
         if not findable.any():
+            q, _ = voters(self.k)
+            smaller = ", set k=1" if q > 1 and findable.size > 1 else ""
             raise ValueError(
-                f"With k={self.k} none of the {findable.size} held-out positives has enough others "
-                f"around it to be found: lower k, or {otherwise}."
+                f"The vote of k={self.k} neighbours takes {q} positive{'' if q == 1 else 's'}, and "
+                f"of {findable.size} too few are left when some are held out: add "
+                f"positives{smaller}, or {otherwise}."
             )
 
     def _calibrate_rows(

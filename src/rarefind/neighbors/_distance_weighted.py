@@ -6,7 +6,7 @@ import numpy as np
 
 from rarefind._core.saved import saved
 from rarefind._core.types import Bools, Floats
-from rarefind.neighbors._baseline import BaselineClassifier, nearness
+from rarefind.neighbors._baseline import BASELINE_STATE, BaselineClassifier, nearness
 from rarefind.neighbors._ratio import ratio_of_copies
 from rarefind.selection.calibration import ODDS
 
@@ -21,7 +21,7 @@ def _by_zone(score: Floats, threshold: float) -> Floats:
     return np.asarray(np.interp(score, *_PROBABILITIES))
 
 
-@saved("distance-weighted-knn")
+@saved("distance-weighted-knn", state=BASELINE_STATE)
 class DistanceWeightedKNNClassifier(BaselineClassifier):
     """Nearest neighbours that vote with the inverse of their distance (wk-NN).
 

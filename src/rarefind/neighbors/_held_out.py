@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from rarefind._core.fields import IntArray, Object, StateError, Whole
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Array, Floats, Ints
 from rarefind.search import NeighborSearch
 
@@ -15,7 +17,27 @@ from rarefind.search import NeighborSearch
 _BLOCK = 16_384
 
 
-@saved("point-set")
+# A query takes memory for as many neighbours as it asks for, whether or not there are so many.
+MOST_ASKED = 1000
+
+
+def _check_asked(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    if state["k"] > max(MOST_ASKED, sizes["n"]):
+        raise StateError(f"'k' asks for {state['k']} of {sizes['n']} points")
+
+
+@saved(
+    "point-set",
+    state=State(
+        {
+            "search": Object("neighbor-search", n="n", d="d"),
+            "k": Whole(1),
+            "code": Whole(-1),
+            "rows": IntArray("n", low=-1),
+        },
+        _check_asked,
+    ),
+)
 class PointSet(NamedTuple):
     """Points of one class, and how many of them a query asks for."""
 

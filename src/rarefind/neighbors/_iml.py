@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -12,12 +12,14 @@ from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from rarefind._core.fields import StateError
 from rarefind._core.pairs import embed, nearest_squared
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.threads import limit_threads
 from rarefind._core.types import Bools, Floats, Ints, Label
 from rarefind.distances import LMNN
-from rarefind.neighbors._baseline import SurroundingsClassifier
+from rarefind.neighbors._baseline import BASELINE_STATE, SurroundingsClassifier
 from rarefind.neighbors._held_out import PointSet
 from rarefind.neighbors._ratio import voters
 from rarefind.neighbors._reasons import explain
@@ -31,7 +33,13 @@ _MAX_ITER, _TOL = 50, 1e-3
 _ROWS_A_PROCESS = 100
 
 
-@saved("iml")
+def _check_selected(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    asked = 5 * state["k"] if state["n_selected"] == "auto" else state["n_selected"]
+    if asked < state["k"] or any(s.k != asked for s in state["_sets"]):
+        raise StateError("'_sets' are not as large as 'n_selected'")
+
+
+@saved("iml", state=BASELINE_STATE | State({}, _check_selected))
 class IMLClassifier(SurroundingsClassifier):
     """Nearest neighbours in a space learned around each row (iterative metric learning).
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,7 +13,9 @@ import numpy as np
 import rarefind
 from rarefind._core.budget import budget_share, check_budget
 from rarefind._core.files import atomic_write
-from rarefind._core.types import Bools, Table
+from rarefind._core.types import Bools, Ints, Table
+from rarefind.data.read import row_numbers
+from rarefind.data.row_numbers import RowNumbers, rows_named_by
 from rarefind.metrics import budget as checks_of_budget
 from rarefind.persistence import read_manifest
 from rarefind.report import _charts, _measures, _sections
@@ -104,7 +107,8 @@ def make_report(
     request = _request(model, budget, per, one_per)
     on_step(f"Reading and scoring {data.name if isinstance(data, Path) else 'the table'}")
     held_out = held_out_list(model, request)
-    found = score_file(model, data, request, top, probability=held_out is None)
+    with rows_named_by(data) if isinstance(data, Path) else nullcontext():
+        found = score_file(model, data, request, top, probability=held_out is None)
     if request.per is None:
         request = _that_fits(request, found.rows, asked=budget is not None)
     listed = found.listed(request.budget)
@@ -130,7 +134,7 @@ def make_report(
         "drift": _sections.drift(found),
         "summary": summary,
         "top": len(rows),
-        "cases": _sections.cases(model, rows, found, reasons),
+        "cases": _sections.cases(model, rows, found, reasons, _row_numbers(data, rows)),
         "card": _sections.card(model, manifest),
     }
     on_step("Drawing")
@@ -283,6 +287,11 @@ def _pictures(
         where = on_held_out if figures["calibration"]["source"] == "held_out" else on_file
         pictures["calibration"] = _charts.calibration_curve(figures["calibration"], where)
     return pictures
+
+
+def _row_numbers(data: Table | Path, rows: Any) -> Ints:
+    """Numbers of rows in the file; in a table in memory, their positions from 0."""
+    return (row_numbers(data) if isinstance(data, Path) else RowNumbers(0)).of(rows.index)
 
 
 def _readable_width(svg: str | None) -> float:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from rarefind._core.types import Ints
 from rarefind.data import profile_table
 from rarefind.report._model_summary import plain
 
@@ -21,9 +22,13 @@ _SHARE_SHOWN = 0.005
 
 
 def cases(
-    model: TableModel, rows: pd.DataFrame, found: ScoredFile, reasons: list[Reason]
+    model: TableModel,
+    rows: pd.DataFrame,
+    found: ScoredFile,
+    reasons: list[Reason],
+    numbers: Ints,
 ) -> list[dict[str, Any]]:
-    """The first rows of the list, and what speaks for each."""
+    """The first rows of the list, their numbers, and what speaks for each."""
     probability = model.predict_proba(rows)[:, list(model.classes_).index(model.positive_)]
     roles = (model.entity, model.time, model.amount)
     names = [name for name in roles if name is not None and name in rows.columns]
@@ -37,7 +42,7 @@ def cases(
         shown.append(
             {
                 "rank": place + 1,
-                "row": int(row) + 1,
+                "row": int(numbers[place]),
                 "id": None if ids is None else _text(ids.iloc[place]),
                 "about": [{"column": name, "value": _text(values[name])} for name in names],
                 "probability": float(probability[place]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any, cast
 
@@ -30,6 +31,7 @@ LONGEST, MOST_PARTS, DEEPEST = 10_000, 1_000, 50
 #: No number in a rule is larger: products of several of them are still numbers.
 LARGEST = 1e50
 
+# Words of the language are the same in capitals, of ASCII only: ſ and ı are letters of names.
 _GRAMMAR = r"""
 ?start: either
 ?either: both (_OR both)*
@@ -65,23 +67,24 @@ _values: value ("," value)*
 COMPARISON: "<=" | ">=" | "!=" | "<>" | "==" | "<" | ">" | "="
 SIGN: "+"
 TIMES: "*" | "/"
-NUMBER: /(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?/
+NUMBER: /([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?/
 TEXT: /'([^']|'')*'|"([^"]|"")*"/
-NAME: /(?!(and|or|not|in|is|missing|true|false)\b)[^\W\d]\w*(\.[^\W\d]\w*)*/i
+NAME: /(?!(?ai:and|or|not|in|is|missing|true|false)\b)[^\W\d]\w*(\.[^\W\d]\w*)*/
 QUOTED: /`([^`]|``)+`/
-_COALESCE.3: /coalesce(?=\s*\()/i
-_OR.2: /or\b/i
-_AND.2: /and\b/i
-_NOT.2: /not\b/i
-_IN.2: /in\b/i
-_IS.2: /is\b/i
-_MISSING.2: /missing\b/i
-_TRUE.2: /true\b/i
-_FALSE.2: /false\b/i
+_COALESCE.3: /(?ai:coalesce)(?=[ \t\r\n]*\()/
+_OR.2: /(?ai:or)\b/
+_AND.2: /(?ai:and)\b/
+_NOT.2: /(?ai:not)\b/
+_IN.2: /(?ai:in)\b/
+_IS.2: /(?ai:is)\b/
+_MISSING.2: /(?ai:missing)\b/
+_TRUE.2: /(?ai:true)\b/
+_FALSE.2: /(?ai:false)\b/
 %ignore /[ \t\r\n]+/
 """
 
 _SAME = {"==": "=", "<>": "!="}
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 
 class RuleError(ValueError):
@@ -96,6 +99,9 @@ def parse(text: str) -> Node:
         raise RuleError(f"The rule has {len(text):,} characters; at most {LONGEST:,} are taken.")
     if not text.strip():
         raise RuleError("The rule is empty.")
+    broken = _HALF_CHARACTER.search(text)
+    if broken:
+        raise RuleError(f"Character {broken.start() + 1} of the rule is half of one: write UTF-8.")
     try:
         tree = cast(Node, _parser().parse(text))
     except UnexpectedInput as error:
@@ -166,7 +172,9 @@ class _RuleBuilder(Transformer[Token, Node]):
     def number(self, items: list[Any]) -> Number:
         value = float(items[0])
         if value > LARGEST:
-            raise RuleError(f"{items[0]} is too large a number.")
+            raise RuleError(f"{items[0]:.40} is too large a number.")
+        if value == 0 and re.match("[0.]*[^0.eE]", str(items[0])):
+            raise RuleError(f"{items[0]:.40} is too small a number to be told from 0.")
         return Number(value)
 
     def minus_number(self, items: list[Any]) -> Number:

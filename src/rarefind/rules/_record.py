@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from rarefind.rules._values import VALUES, as_any_value, as_number, check_comparable, family
 from rarefind.rules.syntax import (
     And,
     Arithmetic,
@@ -56,6 +57,9 @@ def as_function(node: Node, kinds: Mapping[str, str | None]) -> Run:
         part, other = inner(node.part), inner(node.value)
         return lambda record: other(record) if (value := part(record)) is None else value
     if isinstance(node, Compare):
+        left, right = node.left, node.right
+        if isinstance(left, Column) and isinstance(right, Column) and kinds[left.name] is None:
+            return _compare_columns(left.name, right.name, node.op == "=")
         return _compare(_COMPARE[node.op], inner(node.left), inner(node.right))
     if isinstance(node, IsIn):
         return _is_in(inner(node.part), frozenset(v.value for v in node.values), node.negated)
@@ -70,33 +74,19 @@ def as_function(node: Node, kinds: Mapping[str, str | None]) -> Run:
 
 
 def _column(name: str, kind: str | None) -> Run:
-    def number(record: Mapping[str, Any]) -> Any:
+    read = VALUES[kind]
+
+    def run(record: Mapping[str, Any]) -> Any:
         value = record[name]
-        if value is None or value != value:  # NaN is missing
+        if value is None:
             return None
-        return float(value) if type(value) is not str else _raise_wrong_kind(name, value, kind)
+        # The types that most values have, without a further call.
+        if type(value) is fast:
+            return value if value == value else None
+        return read(name, value)
 
-    def text(record: Mapping[str, Any]) -> Any:
-        value = record[name]
-        if type(value) is str:
-            return value
-        return None if value is None or value != value else _raise_wrong_kind(name, value, kind)
-
-    def truth(record: Mapping[str, Any]) -> Any:
-        value = record[name]
-        if value is None or value != value:
-            return None
-        return bool(value) if value in (0, 1) else _raise_wrong_kind(name, value, kind)
-
-    def any_kind(record: Mapping[str, Any]) -> Any:
-        value = record[name]
-        return None if value is None or value != value else value
-
-    return {"number": number, "text": text, "truth": truth, None: any_kind}[kind]
-
-
-def _raise_wrong_kind(name: str, value: Any, kind: str | None) -> Any:
-    raise TypeError(f"The column {name!r} of the record holds {value!r}, and a {kind} is needed.")
+    fast = {"number": float, "text": str}.get(str(kind))
+    return run
 
 
 def _compare(compare: Callable[[Any, Any], bool], left: Run, right: Run) -> Run:
@@ -112,14 +102,36 @@ def _arithmetic(op: str, left: Run, right: Run) -> Run:
 
         def divide(record: Mapping[str, Any]) -> Any:
             a, b = left(record), right(record)
-            return None if a is None or b is None or b == 0 else a / b
+            if a is None or b is None or b == 0:
+                return None
+            value = a / b
+            return value if value == value else None
 
         return divide
     work = {"+": operator.add, "-": operator.sub, "*": operator.mul}[op]
 
     def run(record: Mapping[str, Any]) -> Any:
         a, b = left(record), right(record)
-        return None if a is None or b is None else work(a, b)
+        if a is None or b is None:
+            return None
+        value = work(a, b)
+        return value if value == value else None  # of infinities it can be NaN
+
+    return run
+
+
+def _compare_columns(left: str, right: str, equal: bool) -> Run:
+    """Two columns of which the rule says nothing else, by what each record holds."""
+
+    def run(record: Mapping[str, Any]) -> Any:
+        a, b = as_any_value(left, record[left]), as_any_value(right, record[right])
+        if a is None or b is None:
+            return None
+        check_comparable(left, family(a), right, family(b))
+        # Two whole numbers as they are, else both as doubles.
+        if isinstance(a, float) or isinstance(b, float):
+            a, b = as_number(left, a), as_number(right, b)
+        return (a == b) == equal
 
     return run
 

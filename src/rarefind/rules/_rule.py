@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-import pyarrow as pa
 
 from rarefind._core.types import Bools, Table
-from rarefind.data.frames import as_frame
 from rarefind.rules._kinds import kinds_of, with_constants
 from rarefind.rules._parse import RuleError, parse
 from rarefind.rules._record import as_function
 from rarefind.rules._sql import as_sql
 from rarefind.rules._table import as_expression
+from rarefind.rules._table_values import as_columns, check_pairs
 
 
 class Rule:
@@ -25,8 +24,8 @@ class Rule:
     their names are not plain words; ``+ - * /`` and ``coalesce(number, other)``, the other where
     the number is missing; ``= != < <= > >=``; ``in (...)`` and ``not in (...)``; ``is missing`` and
     ``is not missing``; ``and``, ``or``, ``not`` and parentheses. As in SQL, what is compared with a
-    missing value is unknown, and a rule fires only where it is known to hold. What is divided by 0
-    is missing.
+    missing value is unknown, and a rule fires only where it is known to hold. Numbers are doubles;
+    NaN, and what is divided by 0, is missing. A truth is true, false, 1 or 0.
 
     Parameters
     ----------
@@ -59,8 +58,8 @@ class Rule:
     False
     >>> rule.fires_on({"amount": [900, 90], "card_mean": [40, 40], "country": ["US", "US"]})
     array([ True, False])
-    >>> print(Rule("amount > 5 and not night").to_sql("duckdb"))
-    ((CAST("amount" AS DOUBLE) > 5.0e0) AND (NOT "night"))
+    >>> print(Rule("amount > 5 and country = 'FR'").to_sql("duckdb"))
+    ((NULLIF(CAST("amount" AS DOUBLE), CAST('nan' AS DOUBLE)) > 5.0e0) AND ("country" = 'FR'))
     """
 
     def __init__(
@@ -85,7 +84,7 @@ class Rule:
             return self._run(record) is True
         except KeyError as error:
             raise RuleError(f"The record has no column {error.args[0]!r}.") from None
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, ArithmeticError) as error:
             raise RuleError(str(error)) from None
 
     def fires_on(self, table: Table) -> Bools:
@@ -121,39 +120,18 @@ class Rule:
 
 def which_fire(rules: list[Rule], table: Table) -> Bools:
     """Which rules hold for which rows, of shape (rows, rules)."""
-    needed = {name: kind for rule in rules for name, kind in rule.columns.items()}
-    frame = _as_polars(table, needed)
+    needed: dict[str, set[str | None]] = {}
+    for rule in rules:
+        for name, kind in rule.columns.items():
+            needed.setdefault(name, set()).add(kind)
+    rows = as_columns(table, needed)
+    for rule in rules:
+        check_pairs(rule._tree, rule.columns, rows.schema)
     if not rules:
-        return np.zeros((frame.height, 0), dtype=bool)
-    found = frame.select(
+        return np.zeros((rows.height, 0), dtype=bool)
+    found = rows.select(
         rule.to_polars().fill_null(False).alias(str(number)) for number, rule in enumerate(rules)
     )
-    if found.height != frame.height:  # rules without columns
-        return np.repeat(found.to_numpy(), frame.height, axis=0)
+    if found.height != rows.height:  # rules without columns
+        return np.repeat(found.to_numpy(), rows.height, axis=0)
     return np.asarray(found.to_numpy(), dtype=bool)
-
-
-def _as_polars(table: Table, needed: Mapping[str, str | None]) -> pl.DataFrame:
-    """The columns that rules need; NaN is a missing value."""
-    if isinstance(table, Mapping):
-        table = pl.DataFrame(table)
-    if not isinstance(table, pl.DataFrame):
-        table = pl.from_arrow(pa.Table.from_pandas(as_frame(table), preserve_index=False))
-    missing = [name for name in needed if name not in table.columns]
-    if missing:
-        raise RuleError(f"The table has no column {missing[0]!r}.")
-    for name, kind in needed.items():
-        _check_type(name, kind, table.schema[name])
-    floats = pl.selectors.float()
-    return table.with_columns(floats.fill_nan(None))
-
-
-def _check_type(name: str, kind: str | None, dtype: Any) -> None:
-    holds = {
-        "number": dtype.is_numeric() or dtype == pl.Boolean,
-        "text": dtype in (pl.String, pl.Categorical, pl.Enum, pl.Null),
-        "truth": dtype.is_integer() or dtype in (pl.Boolean, pl.Null),
-        None: True,
-    }[kind]
-    if not (holds or dtype == pl.Null):
-        raise RuleError(f"The column {name!r} holds {dtype}, and a {kind} is needed.")

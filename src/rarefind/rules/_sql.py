@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
+from rarefind.rules._sql_values import sql_arithmetic, sql_column
 from rarefind.rules.sql_words import check_dialect, sql_name, sql_number, sql_text
 from rarefind.rules.syntax import (
     And,
@@ -22,22 +23,26 @@ from rarefind.rules.syntax import (
     Truth,
 )
 
-_DOUBLE = {"sqlite": "REAL", "mysql": "DOUBLE", "duckdb": "DOUBLE"}
 
+def as_sql(
+    node: Node,
+    kinds: Mapping[str, str | None],
+    dialect: str,
+    column: Callable[[str], str] | None = None,
+) -> str:
+    """The node in SQL; every part has parentheses, so that no dialect's order matters.
 
-def as_sql(node: Node, kinds: Mapping[str, str | None], dialect: str) -> str:
-    """The node in SQL; every part has parentheses, so that no dialect's order matters."""
+    ``column`` writes a column by its name where it is not one of the table's own.
+    """
     check_dialect(dialect)
 
     def inner(part: Node) -> str:
-        return as_sql(part, kinds, dialect)
+        return as_sql(part, kinds, dialect, column)
 
     if isinstance(node, Column):
-        name = sql_name(node.name, dialect)
-        if kinds[node.name] != "number":
-            return name
-        # Whole numbers would be divided without a rest.
-        return f"CAST({name} AS {_DOUBLE.get(dialect, 'DOUBLE PRECISION')})"
+        if column is not None:
+            return column(node.name)
+        return sql_column(sql_name(node.name, dialect), kinds[node.name], dialect)
     if isinstance(node, Number):
         return sql_number(node.value, dialect)
     if isinstance(node, Text):
@@ -47,14 +52,13 @@ def as_sql(node: Node, kinds: Mapping[str, str | None], dialect: str) -> str:
     if isinstance(node, Minus):
         return f"(- {inner(node.part)})"
     if isinstance(node, Arithmetic):
-        left, right = inner(node.left), inner(node.right)
-        if node.op == "/":
-            right = f"NULLIF({right}, {sql_number(0.0, dialect)})"
-        return f"({left} {node.op} {right})"
+        return sql_arithmetic(node, inner(node.left), inner(node.right), dialect)
     if isinstance(node, Filled):
         return f"COALESCE({inner(node.part)}, {inner(node.value)})"
     if isinstance(node, Compare):
         op = "<>" if node.op == "!=" else node.op
+        if dialect == "sqlite" and _are_unknown(node, kinds):
+            return f"({_in_sqlite(node, op, dialect)})"
         return f"({inner(node.left)} {op} {inner(node.right)})"
     if isinstance(node, IsIn):
         word = "NOT IN" if node.negated else "IN"
@@ -65,3 +69,19 @@ def as_sql(node: Node, kinds: Mapping[str, str | None], dialect: str) -> str:
         return f"(NOT {inner(node.part)})"
     assert isinstance(node, And | Or)
     return "(" + (" OR " if isinstance(node, Or) else " AND ").join(map(inner, node.items)) + ")"
+
+
+def _are_unknown(node: Compare, kinds: Mapping[str, str | None]) -> bool:
+    """Whether the rule does not say what its two columns hold."""
+    return isinstance(node.left, Column) and kinds[node.left.name] is None
+
+
+def _in_sqlite(node: Compare, op: str, dialect: str) -> str:
+    """Two columns of any type: a whole number beside a fraction is compared as one, too."""
+    assert isinstance(node.left, Column)
+    assert isinstance(node.right, Column)
+    left, right = (sql_name(part.name, dialect) for part in (node.left, node.right))
+    return (
+        f"CASE WHEN 'real' IN (typeof({left}), typeof({right})) "
+        f"THEN CAST({left} AS REAL) {op} CAST({right} AS REAL) ELSE {left} {op} {right} END"
+    )

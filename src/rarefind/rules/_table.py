@@ -45,10 +45,8 @@ def as_expression(node: Node, kinds: Mapping[str, str | None]) -> pl.Expr:
     if isinstance(node, Minus):
         return -inner(node.part)
     if isinstance(node, Arithmetic):
-        left, right = inner(node.left), inner(node.right)
-        if node.op == "/":
-            return left / pl.when(right != 0).then(right)
-        return left + right if node.op == "+" else left - right if node.op == "-" else left * right
+        # Of infinities it can be NaN, which is missing.
+        return _arithmetic(node.op, inner(node.left), inner(node.right)).fill_nan(None)
     if isinstance(node, Filled):
         return pl.coalesce(inner(node.part), inner(node.value))
     if isinstance(node, Compare):
@@ -65,6 +63,12 @@ def as_expression(node: Node, kinds: Mapping[str, str | None]) -> pl.Expr:
     assert isinstance(node, And | Or)
     parts = [inner(part) for part in node.items]
     return reduce(lambda a, b: a | b if isinstance(node, Or) else a & b, parts)
+
+
+def _arithmetic(op: str, left: pl.Expr, right: pl.Expr) -> pl.Expr:
+    if op == "/":
+        return left / pl.when(right != 0).then(right)
+    return left + right if op == "+" else left - right if op == "-" else left * right
 
 
 def _compare(op: str, left: pl.Expr, right: pl.Expr) -> pl.Expr:

@@ -155,10 +155,8 @@ def _kinds(column: pd.Series[Any]) -> tuple[str, ...]:
         return ("text",)
     if types.is_bool_dtype(column.dtype):
         return ("truth", "number")
-    if types.is_integer_dtype(column.dtype):
-        return ("number", "truth") if column.isin([0, 1]).all() else ("number",)
     if types.is_numeric_dtype(column.dtype):
-        return ("number",)
+        return ("number", "truth") if column.dropna().isin([0, 1]).all() else ("number",)
     if types.is_datetime64_any_dtype(column.dtype):
         zone = getattr(column.dtype, "tz", None)
         return ("date",) if zone is None else (f"date in {zone}",)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from rarefind._core.text import visible
+
 
 @dataclass(frozen=True)
 class Condition:
@@ -29,9 +31,8 @@ class Condition:
     weight: float = 0.0
 
     def __str__(self) -> str:
-        if self.raw_unit_text:
-            return self.raw_unit_text
-        return f"{self.feature} {self.op} {short(self.value)}"
+        # A sentence is one line, whatever the values of a file are.
+        return visible(self.raw_unit_text or f"{self.feature} {self.op} {short(self.value)}")
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Similar:
 
     def __str__(self) -> str:
         name = self.name or ("a synthetic positive" if self.row < 0 else f"row {self.row}")
-        return f"{name} (distance {short(self.distance)})"
+        return f"{visible(name)} (distance {short(self.distance)})"
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,8 @@ def sql_name(name: str, dialect: str) -> str:
     """A name in quotes that it cannot leave."""
     if "\0" in name:
         raise ValueError(f"The name {name!r} has a NUL character, which no SQL can hold.")
-    mark = "`" if dialect == "mysql" else '"'
+    # SQLite takes a name in double quotes that is not a column for a text.
+    mark = "`" if dialect in ("mysql", "sqlite") else '"'
     return mark + name.replace(mark, 2 * mark) + mark
 
 

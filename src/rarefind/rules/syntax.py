@@ -13,6 +13,8 @@ from dataclasses import dataclass
 #: Words that are part of the language; a column of that name is written in backquotes.
 WORDS = frozenset({"and", "or", "not", "in", "is", "missing", "true", "false"})
 
+# In capitals, too; of ASCII only, so that ſ and ı make no word of a name.
+_WORD = re.compile("|".join(WORDS), re.ASCII | re.IGNORECASE)
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 # How tightly nodes bind: a part that binds less tightly than its place asks for has parentheses.
@@ -80,7 +82,7 @@ class Column(Node):
 
     def __str__(self) -> str:
         # The parser takes a word of the language also where a dot follows it.
-        plain = _NAME.fullmatch(self.name) and self.name.split(".")[0].lower() not in WORDS
+        plain = _NAME.fullmatch(self.name) and not _WORD.fullmatch(self.name.split(".")[0])
         return self.name if plain else "`" + self.name.replace("`", "``") + "`"
 
 

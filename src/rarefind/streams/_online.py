@@ -12,10 +12,16 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rarefind._core.checks import check_classes_left, check_finite, training_weights
+from rarefind._core.checks import (
+    check_classes_left,
+    check_finite,
+    clear_errors,
+    training_weights,
+)
 from rarefind._core.labels import choose_positive
 from rarefind._core.sklearn_compat import report_progress, with_callbacks
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Table
+from rarefind.data.frames import rows_of_dicts
 from rarefind.selection.cross_validation import folds_of_used
 from rarefind.streams._late_labels import WaitingRows, identifiers
 from rarefind.streams._linear import Votes
@@ -291,7 +297,8 @@ class OnlineClassifier(StreamScorer):
         self._check_constraints()
         if classes is None:
             raise ValueError("The first rows of a stream need classes: all labels there can be.")
-        X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False)
+        with clear_errors(self, X):
+            X = validate_data(self, rows_of_dicts(X), dtype=np.float64, ensure_all_finite=False)
         check_finite(self, X, self._allows_missing)
         self._set_classes(np.unique(column_or_1d(classes)))
         self._begin()

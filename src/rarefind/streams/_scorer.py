@@ -18,7 +18,6 @@ from rarefind.streams._loop import StreamSettings
 from rarefind.streams._parameters import StreamParameters
 from rarefind.streams._rows import StreamRows, run_stream
 from rarefind.streams._state import Learners, StreamState, copy_arrays
-from rarefind.streams._state_checks import check_state
 from rarefind.streams._validation import Progress
 
 
@@ -106,16 +105,3 @@ class StreamScorer(StreamParameters):
                 setattr(self, name, copy_arrays(state[name]))
         if "_waiting" in state:
             self._waiting = state["_waiting"].copy()
-
-    def _check_state(self) -> None:
-        """Raise where a file has what no stream would have written."""
-        if self.classes_.size > 2 and not self._many_classes:
-            raise ValueError("The model has more than two classes.")
-        check_state(
-            self._state, self._fresh, self._waiting, self.n_features_in_, self.classes_.size
-        )
-        due = self._next_calibration
-        if type(due) is not int or due <= self._state.validation.n_rows:
-            raise ValueError("The next calibration of the model is in the past.")
-        if type(self._fixed_values) is not dict or set(self._fixed_values) != set(self._fixed):
-            raise ValueError("The model does not have the parameters it began with.")

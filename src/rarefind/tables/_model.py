@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, clone
-from sklearn.utils import get_tags
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import check_consistent_length, column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from rarefind._core.fields import (
+    DictOf,
+    Either,
+    LabelArray,
+    LabelValue,
+    ListOf,
+    Maybe,
+    Number,
+    Object,
+    Perhaps,
+    StateError,
+    Text,
+    TupleOf,
+    Whole,
+)
 from rarefind._core.saved import saved
-from rarefind._core.types import Array, Floats, Label, Table
+from rarefind._core.state import State
+from rarefind._core.types import Array, ArrayLike, Floats, Label, Table
 from rarefind.data import DriftReference, TableEncoder, check_target
 from rarefind.data.clock import time_order
 from rarefind.data.column_reference import ColumnReference
 from rarefind.data.frames import as_frame, entity_codes
-from rarefind.neighbors import GammaKNNClassifier
 from rarefind.rules import Reason, RuleSet
 from rarefind.selection.labelled import Labelled
 from rarefind.tables._card import ModelCard
+from rarefind.tables._column_shares import measured_shares
 from rarefind.tables._estimate import BudgetEstimate
 from rarefind.tables._ranking import Chunks, rank_chunks
 from rarefind.tables._reasons import Words
@@ -48,8 +64,63 @@ def _with_estimate(version: int, state: dict[str, Any]) -> dict[str, Any]:
     return {**kept, "estimate_": state.get("evidence_")}
 
 
-@saved("table-model", 2, upgrade=_with_estimate)
-class TableModel(BaseEstimator):
+def _check_model(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    """The parts speak of one table: its columns, its labels, its known positives."""
+    encoder, estimator = state["encoder_"], state["estimator_"]
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is not None and list(names) != list(encoder.get_feature_names_out()):
+        raise StateError("'estimator_' was fitted to other columns than 'encoder_' makes")
+    if estimator.reads_tables or state["classes_"].tolist() != estimator.classes_.tolist():
+        raise StateError("'classes_' are not those of 'estimator_'")
+    if state["positive_"] not in state["classes_"].tolist():
+        raise StateError("'positive_' is not one of the labels")
+    if not {c.column for c in state["drift_reference_"].columns} <= set(encoder.columns_):
+        raise StateError("'drift_reference_' is of other columns")
+    known = len(state["known_rows_"])
+    if sorted(state["known_rows_"].values()) != list(range(known)):
+        raise StateError("'known_rows_' are not numbered")
+    if not state["known_names_"].keys() <= state["known_rows_"].keys():
+        raise StateError("'known_names_' are not of known rows")
+    if not state["known_values_"].keys() <= set(encoder.columns_):
+        raise StateError("'known_values_' are of other columns")
+
+
+_COLUMN = Maybe(Text())
+
+
+@saved(
+    "table-model",
+    2,
+    state=State(
+        {
+            "estimator": Maybe(Object(fitted=False)),
+            "target": Text(),
+            "positive": Maybe(LabelValue()),
+            "time": _COLUMN,
+            "entity": _COLUMN,
+            "amount": _COLUMN,
+            "id": _COLUMN,
+            "drop": Either(ListOf(Text()), TupleOf(Text(), size="*")),
+            "positive_": LabelValue(),
+            "encoder_": Object("table-encoder", outputs="d"),
+            "estimator_": Object(d="d", classes="classes"),
+            "classes_": LabelArray("classes"),
+            "types_": DictOf(Text(), Text()),
+            "rows_": Whole(),
+            "positives_": Whole(),
+            "drift_reference_": Object("drift-reference"),
+            "score_reference_": Object("column-reference"),
+            "column_shares_": Perhaps(DictOf(Text(), Number(nan=True))),
+            "known_names_": DictOf(Whole(), Text()),
+            "known_rows_": DictOf(Whole(), Whole(), size="known"),
+            "known_values_": DictOf(Text(), ListOf(Text(), size="known")),
+            "estimate_": Maybe(Object("budget-estimate")),
+        },
+        _check_model,
+    ),
+    upgrade=_with_estimate,
+)
+class TableModel(ClassifierMixin, BaseEstimator):
     """Fits, ranks and explains tables as people have them: text, dates and missing values included.
 
     Parameters
@@ -84,6 +155,9 @@ class TableModel(BaseEstimator):
         files by (``like=``); empty for a table that was not read by it.
     drift_reference_ : DriftReference
         How the columns were spread, to compare later files with; no rows, and no rare levels.
+    column_shares_ : dict of str to float
+        The share of the score that each column carries, by how far known rows move when it takes
+        the values of others; empty for estimators with ``feature_importances_``.
     score_reference_ : ColumnReference
         The same of the priorities of the rows of the fit.
     estimate_ : BudgetEstimate or None
@@ -128,22 +202,32 @@ class TableModel(BaseEstimator):
         self.id = id
         self.drop = drop
 
-    def fit(self, table: Table) -> Self:
+    def fit(self, table: Table, y: ArrayLike | None = None) -> Self:
         """Learn from a labelled table.
 
         Parameters
         ----------
         table : pandas or polars frame, or Arrow table
             Rows with the target and all columns that the parameters name.
+        y : array-like of shape (n,), default=None
+            The values of the target, where the table does not have it: scikit-learn's form, for
+            ``cross_val_score`` and searches.
 
         Returns
         -------
         self
         """
         frame = as_frame(table)
+        if y is not None:
+            frame = _with_target(frame, self.target, y)
         encoded = self._learn(frame)
         self.drift_reference_ = DriftReference.of(frame, self.encoder_.columns_)
         self.score_reference_ = self._spread_of_scores(encoded)
+        self.column_shares_: dict[str, float] = {}
+        if not hasattr(self.estimator_, "feature_importances_"):
+            positive = frame[self.target].to_numpy() == self.positive_
+            columns = self.encoder_.original_columns_
+            self.column_shares_ = measured_shares(self.estimator_, encoded, columns, positive)
         self._keep_known(frame)
         self.estimate_: BudgetEstimate | None = None
         return self
@@ -152,7 +236,7 @@ class TableModel(BaseEstimator):
         """Fit encoder and estimator to the rows; the rows as the estimator was given them."""
         self._check_roles(frame)
         self.positive_ = check_target(frame, self.target, self.positive)
-        estimator = GammaKNNClassifier() if self.estimator is None else clone(self.estimator)
+        estimator = _default_estimator() if self.estimator is None else clone(self.estimator)
         if not (hasattr(estimator, "priority") and hasattr(estimator, "explain")):
             raise ValueError(
                 f"{type(estimator).__name__} gives no priority and no reasons: "
@@ -186,6 +270,10 @@ class TableModel(BaseEstimator):
     def priority(self, table: Table) -> Floats:
         """Raw score of each row for ranking: higher goes first."""
         return self._scores(table, probability=False).priority
+
+    def decision_function(self, table: Table) -> Floats:
+        """Priority above the threshold, signed as in scikit-learn: plus means ``classes_[1]``."""
+        return np.asarray(self._fitted().decision_function(self._encode(table)))
 
     def predict(self, table: Table) -> Array:
         """The value of the target that each row is decided to have."""
@@ -400,8 +488,7 @@ class TableModel(BaseEstimator):
         return self._named(self.encoder_.transform(table))
 
     def _named(self, values: Floats) -> pd.DataFrame:
-        names = list(self.encoder_.get_feature_names_out())
-        return pd.DataFrame(values, columns=names, copy=False)
+        return pd.DataFrame(values, columns=self.encoder_.output_index_, copy=False)
 
     def _spread_of_scores(self, encoded: pd.DataFrame) -> ColumnReference:
         """How the priorities of the fit's own rows are spread, by a sample of them."""
@@ -424,6 +511,24 @@ class TableModel(BaseEstimator):
                 codes, different = pd.factorize(values, use_na_sentinel=False)
                 texts = [self.encoder_.describe_value(column, value) for value in different]
                 self.known_values_[column] = [texts[code] for code in codes]
+
+
+def _default_estimator() -> Any:
+    from rarefind.neighbors import GammaKNNClassifier  # takes its time, and is not always needed
+
+    return GammaKNNClassifier()
+
+
+def _with_target(frame: pd.DataFrame, target: str, y: ArrayLike) -> pd.DataFrame:
+    """The table with its target; one that has it already must have the same values there."""
+    labels = column_or_1d(y)
+    check_consistent_length(frame, labels)
+    if target in frame.columns and not np.array_equal(frame[target].to_numpy(), labels):
+        raise ValueError(f"The table has a column {target!r} that differs from y: leave y out.")
+    attributes = frame.attrs
+    frame = frame.assign(**{target: labels})
+    frame.attrs = attributes
+    return frame
 
 
 def _encoder_for(estimator: Any) -> TableEncoder:

@@ -11,23 +11,29 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from rarefind._core.budget import check_budget
+from rarefind._core.budget import budget_share, check_budget
 from rarefind._core.types import Array, Bools, Floats, Ints, Table
 from rarefind.data.clock import PERIODS, Times, period_starts
-from rarefind.data.column_reference import ColumnReference, finite
+from rarefind.data.column_reference import finite
 from rarefind.data.drift import DriftReference
 from rarefind.data.frames import entity_codes
+from rarefind.metrics import Interval
+from rarefind.tables._column_shares import column_shares
 from rarefind.tables._model import TableModel
-from rarefind.tables._verdicts import ListCheck, held_out_precision, precision_of
-from rarefind.tables.lists import Budget, Groups, ListRequest, on_list
+from rarefind.tables._unlike import score_references
+from rarefind.tables._verdicts import ListCheck, precision_of
+from rarefind.tables.lists import Budget, Groups, ListRequest, on_list, request_for
 from rarefind.tables.scoring import Sink, pieces_of, score_pieces
 from rarefind.tables.sinks import ColumnSink, DriftSink, ScoreSink, TimeSink, VerdictSink
 
 __all__ = ["MonitorReport", "monitor"]
 
-#: Share of the score that changed columns must carry to ask for a new fit.
+#: Share of the score that changed columns must carry to ask for a new fit; of the columns, where
+#: it is not known what they carry.
 MUCH_OF_THE_SCORE = 0.25
 _NAMED = 5
+# A held-out list with fewer rows says nothing of the list to judge.
+_FEWEST_HELD_OUT = 20
 
 
 @dataclass(frozen=True)
@@ -46,7 +52,8 @@ class MonitorReport:
         What could not be measured, and why.
     columns : DataFrame
         Drift of each column, as of :meth:`rarefind.data.DriftCounter.table`, with the share of the
-        score that it carries (``importance``), the most moved first.
+        score that it carries (``importance``; not a number where it is not known), the most moved
+        first.
     score : dict or None
         The same of the score.
     checked : ListCheck or None
@@ -156,8 +163,8 @@ def monitor(
     columns = _columns(model, seen, notes)
     score = _score(model, seen, notes)
     listed = _listed(seen, request)
-    depth = None if request is None else float(listed.mean())
-    checked = _checked(model, seen, listed, depth, notes)
+    estimated = None if request is None else _estimated_precision(model, request.list, seen.rows)
+    checked = _checked(model, seen, listed, estimated, notes)
     reasons = [_of_score(score), _of_columns(columns), _of_list(checked)]
     calls = any(calls for calls, _ in reasons)
     return MonitorReport(
@@ -186,15 +193,13 @@ def _request(
     """The list that was asked for, or that of the fit."""
     if budget is not None:
         check_budget(budget)
-        return _Judged(ListRequest(budget, per, one_per), asked=True)
-    estimate = model.estimate_
-    if estimate is None:
+    request = request_for(model, budget, per, one_per)
+    if request is None:
         for name, value in (("per", per), ("one_per", one_per)):
             if value:
                 raise ValueError(f"{name}={value!r} needs a budget: give one.")
         return None
-    fitted = ListRequest(estimate.budget, per or estimate.per, one_per or estimate.one_per)
-    return _Judged(fitted, asked=bool(per or one_per))
+    return _Judged(request, asked=budget is not None or bool(per or one_per))
 
 
 def _pass_over(
@@ -269,45 +274,23 @@ def _columns(model: TableModel, seen: _Seen, notes: list[str]) -> pd.DataFrame:
         )
         return pd.DataFrame(columns=["column", "drift", "importance", "text", "verdict"])
     table = seen.drift
-    carried = _importance(model)
-    table["importance"] = [carried.get(name, 0.0) for name in table["column"]]
+    carried = column_shares(model)
+    unknown = 0.0 if carried else np.nan
+    table["importance"] = [carried.get(name, unknown) for name in table["column"]]
     order = table["verdict"].map({"changed": 0, "moved": 1, "stable": 2})
     table = table.assign(order=order, beyond=table["noise"] - table["drift"])
     table = table.sort_values(["order", "beyond"], kind="stable").drop(columns=["order", "beyond"])
     return table.reset_index(drop=True)
 
 
-def _importance(model: TableModel) -> dict[str, float]:
-    """Share of the score that each column carries; the same for all where it is not known."""
-    columns = model.encoder_.original_columns_
-    known = getattr(model.estimator_, "feature_importances_", None)
-    weight = np.ones(len(columns)) if known is None else np.asarray(known, dtype=np.float64)
-    if known is None or weight.size != len(columns) or not weight.sum() > 0:
-        return dict.fromkeys(columns, 1 / len(set(columns)))
-    return (pd.Series(weight).groupby(columns).sum() / weight.sum()).to_dict()
-
-
 def _score(model: TableModel, seen: _Seen, notes: list[str]) -> dict[str, Any] | None:
-    """Drift of the score, against the rows of the fit and rows held out then: the lesser counts.
-
-    A neighbour scores its own rows higher than others, and models of the folds that scored held-out
-    rows have leaves of their own: of each kind of model only one of the two is comparable.
-    """
-    own: ColumnReference | None = getattr(model, "score_reference_", None)
-    if own is None:
+    """Drift of the score, against the rows of the fit and rows held out then: the lesser counts."""
+    references = score_references(model)
+    if not references:
         notes.append(
             "The model file is older than the drift of scores: fit it again to have it measured."
         )
         return None
-    references = [own]
-    kept = getattr(model.estimator_, "reference_", None)
-    estimate = model.estimate_
-    if kept is not None:
-        weight = np.diff(kept.below)
-        references.append(ColumnReference.of_scores("score", kept.score, weight))
-    elif estimate is not None:
-        score = np.asarray(estimate.priority, dtype=np.float64)
-        references.append(ColumnReference.of_scores("score", score, np.ones(score.size)))
     counted = pd.DataFrame({"score": finite(seen.priority)})
     tables = [DriftReference(0, [one]).counter().update(counted).table() for one in references]
     found = min((table.iloc[0] for table in tables), key=lambda row: row["drift"] - row["noise"])
@@ -321,8 +304,24 @@ def _listed(seen: _Seen, judged: _Judged | None) -> Bools:
     return on_list(seen.priority, judged.list.budget, seen.group, seen.owner)
 
 
+def _estimated_precision(model: TableModel, request: ListRequest, rows: int) -> Interval | None:
+    """What the fit estimates of such a list; None where it has too few rows held out for it."""
+    fitted = model.estimate_
+    estimate = None if fitted is None else fitted.for_list(request, model.entity)
+    if estimate is None:
+        return None
+    budget = request.budget
+    if budget_share(budget) is None and request.per not in PERIODS:
+        # So many checks of more rows go less deep; those of a period are the same at any time.
+        of = estimate.positive.size if estimate.time is not None else estimate.rows
+        budget = max(1, round(float(budget) * of / rows))
+    if estimate.listed(budget).sum() < _FEWEST_HELD_OUT:
+        return None
+    return estimate.list_value(budget).precision
+
+
 def _checked(
-    model: TableModel, seen: _Seen, listed: Bools, depth: float | None, notes: list[str]
+    model: TableModel, seen: _Seen, listed: Bools, estimated: Interval | None, notes: list[str]
 ) -> ListCheck | None:
     known = seen.verdict >= 0
     if not known.any():
@@ -334,16 +333,11 @@ def _checked(
             "and no figure here counts them."
         )
     rows = listed & known
-    estimate, held_out = model.estimate_, None
-    if estimate is not None and depth is not None:
-        held_out = held_out_precision(
-            np.asarray(estimate.priority), np.asarray(estimate.positive), depth
-        )
     # An equally deep list of the fit's own rows had about so many hits.
     deep = float(seen.probability[rows].sum()) * model.rows_ / seen.rows
     behind = min(float(model.positives_), deep)
     return ListCheck.of(
-        seen.probability[rows], seen.verdict[rows] == 1, int(listed.sum()), held_out, behind
+        seen.probability[rows], seen.verdict[rows] == 1, int(listed.sum()), estimated, behind
     )
 
 
@@ -367,13 +361,15 @@ def _of_columns(columns: pd.DataFrame) -> tuple[bool, str]:
     also = f" {moved:,} moved, too little to matter." if moved else ""
     if not len(changed):
         return False, f"None of {len(columns):,} columns changed.{also}"
-    share = float(changed["importance"].sum())
+    known = bool(columns["importance"].notna().all())
+    share = float(changed["importance"].sum()) if known else len(changed) / len(columns)
     names = [str(name) for name in changed["column"][:_NAMED]]
     more = f", … {len(changed) - _NAMED} more" if len(changed) > _NAMED else ""
     carry = "carries" if len(changed) == 1 else "carry"
+    carried = f" and {carry} {100 * share:.0f} % of the score" if known else ""
     return share >= MUCH_OF_THE_SCORE, (
-        f"{len(changed):,} of {len(columns):,} columns changed and {carry} {100 * share:.0f} % of "
-        f"the score: {', '.join(names)}{more}.{also}"
+        f"{len(changed):,} of {len(columns):,} columns changed{carried}: "
+        f"{', '.join(names)}{more}.{also}"
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +17,11 @@ from rarefind.data.columns import LevelCodesPlan, LevelsPlan
 from rarefind.data.decode import texts
 from rarefind.data.frames import part_of
 from rarefind.data.read import file_columns, file_rows, read_pieces
+from rarefind.data.row_numbers import rows_named_by
 from rarefind.data.types import OtherTypeError, infer_type
 from rarefind.tables._ranking import ListSink, group_sizes
-from rarefind.tables.lists import Budget, Groups, ListRequest
+from rarefind.tables._unlike import UnlikeSink
+from rarefind.tables.lists import Budget, Groups, ListRequest, request_for
 from rarefind.tables.scoring import Piece, pieces_of, score_pieces
 
 if TYPE_CHECKING:
@@ -32,13 +36,14 @@ _GLANCE = 1_000
 def rank_file(
     model: TableModel,
     path: str | Path,
-    budget: Budget,
+    budget: Budget | None = None,
     *,
     per: str | None = None,
     one_per: str | bool | None = None,
     reasons: bool = True,
     chunk_rows: int = CHUNK_ROWS,
     on_rows: Callable[[int], object] | None = None,
+    on_warning: Callable[[str], object] | None = None,
 ) -> pd.DataFrame:
     """List the rows of a file to check first, whatever its size.
 
@@ -51,11 +56,16 @@ def rank_file(
         are read, and given the types they had at the fit.
     budget, per, one_per, reasons
         As in :meth:`TableModel.rank <rarefind.TableModel.rank>`. A number of checks beyond the
-        rows of the file is an error.
+        rows of the file is an error. Without a budget, that of the fit and its ``per`` and
+        ``one_per``.
     chunk_rows : int, default=32_768
         Rows read at a time; a few times as many are in memory.
     on_rows : callable, default=None
         Called with the number of rows done since the last call.
+    on_warning : callable, default=None
+        Called with a sentence if the file is unlike the rows of the fit: a column is empty, has
+        new levels or numbers in another unit, or most rows score as only the top did. By default
+        it is a warning of Python.
 
     Returns
     -------
@@ -80,36 +90,55 @@ def rank_file(
     [2, 4]
     """
     model._fitted()
-    request, groups = ListRequest(budget, per, one_per), Groups(per, model.time)
+    request = request_for(model, budget, per, one_per)
+    if request is None:
+        raise ValueError(
+            "The model was not fitted for a budget: give one (200 checks, or 0.5% of the rows)."
+        )
+    groups = Groups(request.per, model.time)
     columns, levels = _needed(model, path, request, groups)
-    share, rows = budget_share(budget), file_rows(path)
-    # What a period or group cannot fill is left over.
-    most = None if per is not None else budget
+    share, rows = budget_share(request.budget), file_rows(path)
+    # What a period or group cannot fill is left over, as is what a small file cannot of the fit's.
+    most = None if request.per is not None else budget
     if most is not None:
         check_budget(most, rows, str(path))
 
     def read(names: list[str], with_levels: list[str]) -> Iterator[Any]:
         return read_pieces(path, chunk_rows, model.types_, names, with_levels)
 
-    try:
+    with _errors_of(path):
         sizes: dict[int, int] | None = None
-        if share is not None and per is None and rows is not None:
+        if share is not None and request.per is None and rows is not None:
             sizes = {0: rows}
         elif share is not None:
             seen = groups.column(columns) or columns[0]
             sizes = group_sizes(pieces_of(read([seen], []), groups))
         pieces = _checked(model, pieces_of(read(columns, levels), groups))
-        sink = ListSink(model, request, groups, sizes)
-        total = score_pieces(model, pieces, [sink], in_threads=True, on_rows=on_rows)
+        sink, unlike = ListSink(model, request, groups, sizes), UnlikeSink(model)
+        total = score_pieces(model, pieces, [sink, unlike], in_threads=True, on_rows=on_rows)
         if most is not None:
             check_budget(most, total, str(path))
+        if said := unlike.sentence():
+            (on_warning or _warn)(said)
         return sink.listed(reasons)
+
+
+@contextmanager
+def _errors_of(path: str | Path) -> Iterator[None]:
+    """Errors inside name the file, and a row of it."""
+    try:
+        with rows_named_by(path):
+            yield
     except OtherTypeError as error:
         raise ValueError(
-            f"Column {error.column!r} of {path} has {error.value!r} in row {error.row}, and had "
+            f"Column {error.column!r} of {path} has {error.value!r} in {error.row}, and had "
             f"{error.expected} when the model was fitted: correct the column, or fit the model "
             "again."
         ) from None
+
+
+def _warn(said: str) -> None:
+    warnings.warn(said, UserWarning, stacklevel=3)
 
 
 def _needed(
@@ -149,6 +178,6 @@ def _checked(model: TableModel, pieces: Iterator[Piece]) -> Iterator[Piece]:
             known = text.is_valid().to_numpy(zero_copy_only=False)
             row = int(known.argmax())
             value, held = text[row].as_py(), f"text such as {plan.levels[0]!r}"
-            raise OtherTypeError("another type", plan.column, held, value, row + 1)
+            raise OtherTypeError(": another type", plan.column, held, value, row)
     yield first
     yield from pieces

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,9 @@ from rarefind._core.types import Array, Bools, Floats, Ints, Table
 from rarefind.data.clock import PERIODS, Clock, check_per, period_names
 from rarefind.data.frames import column_names, part_of
 from rarefind.metrics import budget as number_of_checks
+
+if TYPE_CHECKING:
+    from rarefind.tables._model import TableModel
 
 Budget: TypeAlias = int | float | str
 #: How many checks there are for each of some groups.
@@ -47,6 +50,25 @@ class ListRequest(NamedTuple):
         if not isinstance(name, str) or name not in names:
             raise ValueError(f"one_per={self.one_per!r} does not name a column of the table.")
         return name
+
+
+def request_for(
+    model: TableModel,
+    budget: Budget | None = None,
+    per: str | None = None,
+    one_per: str | bool | None = None,
+) -> ListRequest | None:
+    """The list that is asked for, or without a budget that of the fit; None where there is none.
+
+    Where no budget is given, ``per`` and ``one_per`` are those of the fit as well, unless others
+    are named.
+    """
+    if budget is not None:
+        return ListRequest(budget, per, one_per)
+    fitted = model.estimate_
+    if fitted is None:
+        return None
+    return ListRequest(fitted.budget, per or fitted.per, one_per or fitted.one_per)
 
 
 class Groups:

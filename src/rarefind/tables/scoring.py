@@ -141,7 +141,7 @@ def _in_threads(
                 return score(piece)
         except OtherTypeError as error:
             # Pieces in Arrow do not know where in the file they stand.
-            error.row += 0 if isinstance(piece.table, pd.DataFrame) else piece.start
+            error.position += 0 if isinstance(piece.table, pd.DataFrame) else piece.start
             raise
 
     def next_done() -> tuple[int, list[Any]]:

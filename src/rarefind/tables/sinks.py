@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from rarefind._core.types import Floats, Label
 from rarefind.data.clock import Clock, Times, has_dates
 from rarefind.data.frames import as_frame, column_names, part_of
+from rarefind.data.row_numbers import RowError
 from rarefind.data.target import check_column, same_label
 from rarefind.tables.scoring import ScoredPiece
 
 if TYPE_CHECKING:
-    from rarefind.data import DriftReference
+    from rarefind.data import DriftCounter, DriftReference
     from rarefind.tables._model import TableModel
 
 
@@ -44,24 +45,44 @@ class ScoreSink:
 
 
 class DriftSink:
-    """Counts rows by the bins of the fit; the counter is None for a model without a reference."""
+    """Counts rows by the bins of the fit; nothing for a model without a reference.
 
-    def __init__(self, model: TableModel) -> None:
-        reference: DriftReference | None = getattr(model, "drift_reference_", None)
-        self._counter = None if reference is None else reference.counter()
+    Parameters
+    ----------
+    model : TableModel
+        Fitted.
+    most : int, default=None
+        Rows of a piece that are counted at most, drawn at random; by default all.
+    """
 
-    def take(self, piece: ScoredPiece) -> Any:
-        """The rows of a piece."""
-        return piece.table
+    def __init__(self, model: TableModel, most: int | None = None) -> None:
+        self._reference: DriftReference | None = getattr(model, "drift_reference_", None)
+        self._counter = None if self._reference is None else self._reference.counter()
+        self._most = most
 
-    def add(self, taken: Any) -> None:
-        """Count those of the next piece."""
-        if self._counter is not None:
-            self._counter.update(as_frame(taken))
+    def take(self, piece: ScoredPiece) -> DriftCounter | None:
+        """The rows of a piece, counted."""
+        if self._reference is None:
+            return None
+        table, rows = piece.table, None
+        if self._most is not None and len(table) > self._most:
+            drawn = np.random.default_rng(piece.start).permutation(len(table))[: self._most]
+            rows = np.sort(drawn)
+        names = [column.column for column in self._reference.columns]
+        return self._reference.counter().update(part_of(table, names, rows, piece.start))
+
+    def add(self, taken: DriftCounter | None) -> None:
+        """Add what was counted in the next piece."""
+        if self._counter is not None and taken is not None:
+            self._counter.add(taken)
 
     def table(self) -> pd.DataFrame | None:
         """As of :meth:`rarefind.data.DriftCounter.table`."""
         return None if self._counter is None else self._counter.table()
+
+    def unseen(self) -> list[str]:
+        """What many rows have that hardly a row had at the fit, as clauses."""
+        return [] if self._counter is None else self._counter.unseen()["text"].tolist()
 
 
 class ColumnSink:
@@ -143,11 +164,11 @@ class VerdictSink:
         found = [_code(value, positive, negative) for value in values]
         if None in found:
             wrong = found.index(None)
-            row = piece.start + int((codes == wrong).argmax()) + 1
-            raise ValueError(
-                f"Column {name!r} has the verdict {values[wrong]!r} in row {row:,}, where the "
-                f"target's values are {positive!r} and {negative!r}: write one of them, or nothing "
-                "where it is not known."
+            raise RowError(
+                f"Column {name!r} has the verdict {values[wrong]!r} in",
+                piece.start + int((codes == wrong).argmax()),
+                f", where the target's values are {positive!r} and {negative!r}: write one of "
+                "them, or nothing where it is not known.",
             )
         return np.array([*found, -1], dtype=np.int8)[codes]  # -1 is the last, of a missing value
 

@@ -1,0 +1,138 @@
+"""What is asked of a model file, and the verdict: refused, or scored the same twice.
+
+All of this runs in a process of its own, which may crash.
+"""
+
+from __future__ import annotations
+
+import traceback
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+#: The verdicts that are as they should be.
+REFUSED, SCORED, OTHER_TABLE = "refused", "scored", "for another table"
+FAIR = (REFUSED, SCORED, OTHER_TABLE)
+# A sentence that says which columns are wanted is right where a file speaks of other columns.
+_LONGEST_SENTENCE = 1200
+
+
+class WrongError(Exception):
+    """What a file was able to do."""
+
+
+def judge(path: Path, rows: Any, say: Callable[[str], None]) -> str:
+    """The verdict on one file; ``say`` hears what is done next, in case it is the last thing."""
+    from rarefind.persistence import load
+
+    warnings.simplefilter("ignore")
+    say("read_manifest")
+    _check_manifest(path)
+    say("load")
+    try:
+        model = load(path)
+    except ValueError as error:
+        _check_sentence(str(error), path)
+        return REFUSED
+    except BaseException as error:
+        raise WrongError(f"load raised {_name(error)}") from error
+    return _score(model, rows, say)
+
+
+def _check_manifest(path: Path) -> None:
+    from rarefind.persistence import read_manifest
+
+    try:
+        found = read_manifest(path)
+    except ValueError as error:
+        _check_sentence(str(error), path)
+    except BaseException as error:
+        raise WrongError(f"read_manifest raised {_name(error)}") from error
+    else:
+        if not isinstance(found, dict):
+            raise WrongError(f"read_manifest returned a {type(found).__name__}")
+
+
+def _check_sentence(text: str, path: Path) -> None:
+    if "MemoryError" in text or "Unable to allocate" in text:
+        raise WrongError("refused only for want of memory")
+    if path.name not in text or not text.endswith("."):
+        raise WrongError(f"refused without a sentence: {text[:80]!r}")
+    if "\n" in text or len(text) > _LONGEST_SENTENCE:
+        raise WrongError(f"refused with more than a sentence: {text[:80]!r}")
+
+
+def _score(model: Any, rows: Any, say: Callable[[str], None]) -> str:
+    asked = _rows_for(model, rows)
+    for method in ("predict_proba", "predict", "priority", "explain", "rank"):
+        say(method)
+        try:
+            if not hasattr(model, method):  # of more than two classes none has a priority
+                continue
+            first, second = (_ask(model, method, asked) for _ in range(2))
+        except BaseException as error:
+            if _asks_for_other_columns(error, rows):
+                return OTHER_TABLE
+            raise WrongError(f"{method} raised {_name(error)}") from error
+        _check_same(method, first, second)
+    if hasattr(model, "partial_fit"):
+        say("partial_fit")
+        try:
+            model.partial_fit(asked, [model.classes_[i % 2] for i in range(len(asked))])
+            scores = [model.predict_proba(asked) for _ in range(2)]
+            _check_same("predict_proba after partial_fit", *scores)
+        except WrongError:
+            raise
+        except BaseException as error:
+            raise WrongError(f"partial_fit raised {_name(error)}") from error
+    return SCORED
+
+
+def _rows_for(model: Any, rows: Any) -> Any:
+    """As many columns as the model says it takes: a file may be of a wider or narrower table."""
+    if isinstance(rows, pd.DataFrame):
+        return rows
+    width = getattr(model, "n_features_in_", rows.shape[1])
+    if type(width) is not int or not 0 < width < 10_000:
+        raise WrongError(f"n_features_in_ is {width!r:.40}")
+    return np.resize(rows, (len(rows), width)) if width != rows.shape[1] else rows
+
+
+def _ask(model: Any, method: str, rows: Any) -> Any:
+    if method == "rank":
+        return model.rank(rows, 2)
+    found = getattr(model, method)(rows)
+    return [str(reason) for reason in found] if method == "explain" else np.asarray(found)
+
+
+def _asks_for_other_columns(error: BaseException, rows: Any) -> bool:
+    return (
+        isinstance(error, ValueError) and isinstance(rows, pd.DataFrame) and "column" in str(error)
+    )
+
+
+def _check_same(method: str, first: Any, second: Any) -> None:
+    if isinstance(first, pd.DataFrame):
+        if not first.equals(second):
+            raise WrongError(f"{method} differs between two calls")
+        return
+    if isinstance(first, np.ndarray) and first.dtype.kind == "f":
+        if not np.isfinite(first).all():
+            raise WrongError(f"{method} is not finite")
+        if method == "predict_proba" and ((first < -1e-9) | (first > 1 + 1e-9)).any():
+            raise WrongError("predict_proba is not between 0 and 1")
+    same = first == second if isinstance(first, list) else np.array_equal(first, second)
+    if not same:
+        raise WrongError(f"{method} differs between two calls")
+
+
+def _name(error: BaseException) -> str:
+    """The error in a line, and where in rarefind it came from."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if "rarefind" in frame.filename]
+    where = f" ({Path(own[-1].filename).name}:{own[-1].name})" if own else ""
+    return f"{type(error).__name__}{where}: {str(error).splitlines()[0] if str(error) else ''}"

@@ -1,0 +1,44 @@
+"""The short form of ``make fuzz``: mutants of the files of 0.1.0, which need no fits."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fuzz.honest import released_kinds
+from fuzz.mutations import mutate
+from fuzz.sealed import Parts
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="a mutant is run in a fork")
+
+
+def fuzz(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "fuzz", *arguments],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+
+
+def test_mutated_files_of_trees_are_refused_or_score():
+    found = fuzz("--released", "--kind", "MetaAPForest", "--count", "100")
+    crashed = [line for line in found.stdout.splitlines() if "\tcrash" in line]
+    assert not crashed
+    assert "| all | 100 |" in found.stdout, found.stderr
+
+
+def test_a_mutant_is_the_same_when_it_is_made_again(tmp_path):
+    kind = next(kind for kind in released_kinds() if kind.group == "SGBAPClassifier")
+    made = []
+    for copy in ("a", "b"):
+        for number in range(20):
+            parts = Parts.read(kind.path)
+            what = mutate(parts, kind.name, 7, number)
+            parts.write(tmp_path / copy)
+            made.append((what, (tmp_path / copy).read_bytes()))
+    assert made[:20] == made[20:]
+    assert len({what for what, _ in made}) > 15
