@@ -181,7 +181,7 @@ def test_drawn_rows_stand_for_all(baseline):
 @every_baseline
 def test_too_few_positives_to_tune_say_what_to_do(baseline):
     X, y = np.random.default_rng(0).normal(size=(50, 2)), np.arange(50) < 1
-    with pytest.raises(ValueError, match=r"none of the 1 .* or give threshold a number"):
+    with pytest.raises(ValueError, match=r"of 1 too few are left .* or give threshold a number"):
         baseline(threshold="auto").fit(X, y)
     assert baseline(threshold=0.5).fit(X, y).threshold_ == 0.5
     assert baseline().fit(X, y).priority(X).shape == (50,)
