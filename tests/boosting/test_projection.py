@@ -7,6 +7,7 @@ import xgboost
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from unchecked import save_unchecked
 
 import rarefind
 from rarefind.boosting import ProjectionBoostingClassifier
@@ -730,8 +731,8 @@ def test_directions_that_no_fit_makes_are_refused(change, tmp_path):
     X, y = mixed()
     model = quick(2).fit(X, y)
     model._projection = model._projection._replace(**change)
-    rarefind.save(model, tmp_path / "model")
-    with pytest.raises(ValueError, match="The directions of the model are not those of its"):
+    save_unchecked(model, tmp_path / "model")
+    with pytest.raises(ValueError, match=r"a projection: |a projection-boosting: "):
         rarefind.load(tmp_path / "model")
 
 
@@ -739,8 +740,8 @@ def test_trees_of_other_columns_are_refused(tmp_path):
     X, y = mixed()
     model = quick(2, eliminate=False).fit(X, y)
     model._projection = model._projection._replace(columns=np.arange(4))
-    rarefind.save(model, tmp_path / "model")
-    with pytest.raises(ValueError, match="not as XGBoost writes them"):
+    save_unchecked(model, tmp_path / "model")
+    with pytest.raises(ValueError, match="has 16 entries where 17 belong"):
         rarefind.load(tmp_path / "model")
 
 

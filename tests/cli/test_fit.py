@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
@@ -74,6 +75,38 @@ def test_a_leak_is_named(rarefind, files, tmp_path):
     assert result.returncode == 0, result.stderr
     assert "paid_back alone gives average precision" in result.stdout
     assert "--drop paid_back" in result.stdout
+
+
+def test_few_rows_give_a_model_and_the_estimate_says_what_it_could_not_tell(rarefind, tmp_path):
+    """It ended without a model after learning: "Class 1 has 1 group"."""
+    rng = np.random.default_rng(0)
+    few = pd.DataFrame(
+        {
+            "Date": pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(60), unit="D"),
+            "Client": np.where(np.arange(60) < 50, 0, np.arange(60)),
+            "Montant": rng.normal(size=60),
+            "Fraude": np.where(np.arange(60) % 7 == 3, "Oui", "Non"),
+        }
+    )
+    few.to_csv(tmp_path / "few.csv", index=False)
+    asked = ("fit", tmp_path / "few.csv", "--target", "Fraude", "--time", "Date", "--budget", "5")
+    model = tmp_path / "model.rarefind"
+    result = rarefind(*asked, "--entity", "Client", "--model", "gamma-knn", "-o", model)
+    assert result.returncode == 0, result.stderr
+    assert load(model).estimate_ is None
+    said = " ".join(result.stdout.split())
+    assert "There is no estimate of what the budget finds" in said
+    assert "rows with Fraude = Oui are left, and nothing could be learned from them" in said
+    assert "Class 1" not in said
+    late = few.assign(Fraude=np.where(np.arange(60) >= 54, "Oui", "Non"))
+    late.to_csv(tmp_path / "few.csv", index=False)
+    result = rarefind(*asked, "--model", "gamma-knn", "--json", "-o", model)
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert found["estimate"] is None
+    assert found["no_estimate_because"].startswith(
+        "With the last quarter of the rows held out, 0 rows with Fraude = Oui and"
+    )
 
 
 def test_trials_give_the_same_list_on_any_number_of_cores(rarefind, files, tmp_path):

@@ -122,7 +122,7 @@ def test_without_labels_and_estimate_it_says_that_nothing_is_known(models, folde
         assert figures[part] is None, part
     assert "has no held-out rows" in text
     assert "saved by an older version, which did not keep" in text
-    assert "saved by an older version. What to expect" in text
+    assert "too few rows to hold some out. What to expect" in text
     assert "above_threshold" in figures["file_over_time"]["periods"][0]
     check_numbers(Page(text), figures)
 

@@ -1,5 +1,7 @@
 """A table model as SQL: its query gives the priorities of Python to the last bit."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,11 +13,12 @@ from sklearn.base import clone
 import rarefind
 from rarefind import TableModel
 from rarefind.conditions import ConditionClassifier
-from rarefind.data import TableEncoder
+from rarefind.data import TableEncoder, read_table
 from rarefind.neighbors import GammaKNNClassifier
 from rarefind.tables._sql import encoded_columns
 from rarefind.trees import MetaAPClassifier, TreeRankClassifier
 
+FILES = Path(__file__).parents[1] / "files" / "0.1.0"
 LEVELS = ["Île-de-France", "Bretagne", "it's", 'a"b', "a`b", "x'; DROP TABLE rows; --", "\\", "%s"]
 SPACES = [" ", "\t", "\u00a0", "\u202f", "\n"]
 
@@ -228,6 +231,16 @@ def test_the_query_of_the_estimator_alone_is_refused_where_it_would_lie(tmp_path
     assert np.array_equal(found, plain.priority(numbers))
 
 
+@pytest.mark.parametrize("name", ["table-metaap", "table-conditions"])
+def test_models_of_the_first_version_are_written_too(name):
+    model = rarefind.load(FILES / f"{name}.rarefind")
+    rows = read_table(FILES / "table.csv")
+    with pytest.raises(ValueError, match=r"write its query by TableModel\.to_sql"):
+        model.estimator_.to_sql()
+    for dialect in DIALECTS:
+        assert np.array_equal(scores(dialect, model.to_sql(dialect), rows), model.priority(rows))
+
+
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize(
     "estimator", [MetaAPClassifier(random_state=0), ConditionClassifier(random_state=0)]
@@ -257,6 +270,6 @@ def test_what_cannot_be_written_is_told(options, message):
 
 def test_models_that_are_no_trees_and_no_conditions_have_no_query():
     table = mixed_table(300, 0)
-    model = TableModel(GammaKNNClassifier(k=1, threshold=None), target="fraud").fit(table)
+    model = TableModel(GammaKNNClassifier(k=1), target="fraud").fit(table)
     with pytest.raises(ValueError, match="GammaKNNClassifier cannot be written as SQL"):
         model.to_sql()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from rarefind._core.fields import Float, FloatArray, ListOf, Object
 from rarefind._core.kernels import kernel
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Array, Floats
 from rarefind.conditions._matrix import BranchArrays, with_combinations
 from rarefind.rules import Rule, RuleError, RuleSet
@@ -23,7 +25,25 @@ KIND, VERSION = "rarefind conditions", 1
 _LARGEST = 1e300
 
 
-@saved("condition-list")
+def _check_columns(state: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, int]:
+    """So many columns the table must have at least: what tests ask beyond are combinations."""
+    asked = int(state["tests"].column.max(initial=-1)) + 1
+    own = max((j + 1 for part in state["combinations"] for j in part.columns), default=0)
+    return {"columns": max(own, asked - len(state["combinations"]))}
+
+
+@saved(
+    "condition-list",
+    state=State(
+        {
+            "start": Float(),
+            "weights": FloatArray("n"),
+            "tests": Object("branches", n="n"),
+            "combinations": ListOf(Object("combination")),
+        },
+        _check_columns,
+    ),
+)
 class ConditionList(NamedTuple):
     """A score that starts somewhere, to which every condition that holds adds its weight."""
 
@@ -51,15 +71,6 @@ class ConditionList(NamedTuple):
         asked = set(self.tests.column.tolist())
         sums = [self.combinations[j - n_features].columns for j in asked if j >= n_features]
         return {j for j in asked if j < n_features}.union(*sums)
-
-    def check_state(self, n_features: int) -> None:
-        """Raise on a state from a file that no fit would make."""
-        self.tests.check_state(n_features + len(self.combinations))
-        named = [j for combination in self.combinations for j in combination.columns]
-        if self.weights.shape != (self.tests.start.size - 1,) or any(
-            not 0 <= j < n_features for j in named
-        ):
-            raise ValueError("The conditions of the model do not fit together.")
 
 
 @kernel

@@ -10,7 +10,9 @@ import itertools
 import zlib
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -21,6 +23,7 @@ import pyarrow.csv
 SEPARATORS = (",", ";", "\t", "|")
 _SAMPLE_LINES = 200
 _BLOCK = 1 << 23
+_NOT_WHOLE = "{} is not a complete gzip file ({}): pack it again."
 
 
 @dataclass(frozen=True)
@@ -57,10 +60,21 @@ class CsvLayout:
                 yield from batches
         except pa.ArrowInvalid as error:
             raise ValueError(_fault(self, error)) from None
+        except OSError as error:
+            if error.errno is not None:
+                raise
+            raise ValueError(_NOT_WHOLE.format(self.path, error)) from None
 
 
 def csv_layout(path: Path) -> CsvLayout:
     """Find out how a file is written; an empty file or a doubtful header is an error."""
+    # Commands ask several times, and the answer takes a look at the whole file.
+    now = path.stat()
+    return _layout(path.absolute(), path, now.st_mtime_ns, now.st_size)
+
+
+@lru_cache(maxsize=4)
+def _layout(_: Path, path: Path, modified: int, size: int) -> CsvLayout:
     encoding = _encoding(path)
     with _text(path, encoding) as file:
         sample = list(itertools.islice(file, _SAMPLE_LINES))
@@ -124,7 +138,7 @@ def has_a_line_a_row(written: CsvLayout) -> bool:
     if written.encoding == "utf-16":
         return False
     tail, quotes = b"", 0
-    with _open(written.path) as file:
+    with opened(written.path) as file:
         while block := file.read(_BLOCK):
             joined = tail + block
             if b"\n\n" in joined or b"\n\r\n" in joined:
@@ -147,7 +161,7 @@ def _has_lone_return(block: bytes) -> bool:
     return inner.count(b"\r") != inner.count(b"\r\n") + block.endswith(b"\r\n")
 
 
-def open_text(written: CsvLayout) -> io.TextIOWrapper:
+def open_text(written: CsvLayout) -> AbstractContextManager[io.TextIOWrapper]:
     """The file as text, its line ends as they are."""
     return _text(written.path, written.encoding)
 
@@ -160,7 +174,7 @@ def _encoding(path: Path) -> str:
     """UTF-16 if it is marked so, else UTF-8 if all of the file is, else Latin-1."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        with _open(path) as file:
+        with opened(path) as file:
             block = file.read(_BLOCK)
             if block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
                 return "utf-16"
@@ -170,13 +184,23 @@ def _encoding(path: Path) -> str:
             decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         return "latin-1"
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise ValueError(f"{path} is not a complete gzip file ({error}): pack it again.") from None
     return "utf-8-sig"
 
 
-def _text(path: Path, encoding: str) -> io.TextIOWrapper:
-    return io.TextIOWrapper(_open(path), encoding=encoding, newline="")
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """The bytes of a file, unpacked by its ending; one that is cut or damaged is an error."""
+    try:
+        with gzip.open(path, "rb") if _is_packed(path) else path.open("rb") as file:
+            yield file  # type: ignore[misc]
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise ValueError(_NOT_WHOLE.format(path, error)) from None
+
+
+@contextmanager
+def _text(path: Path, encoding: str) -> Iterator[io.TextIOWrapper]:
+    with opened(path) as file, io.TextIOWrapper(file, encoding=encoding, newline="") as text:
+        yield text
 
 
 def _arrow_file(path: Path) -> Any:
@@ -186,10 +210,8 @@ def _arrow_file(path: Path) -> Any:
     ends, after an error, ends it by a crash.
     """
     file = pa.OSFile(str(path), "rb")
-    return pa.CompressedInputStream(file, "gzip") if path.suffix.lower() == ".gz" else file
+    return pa.CompressedInputStream(file, "gzip") if _is_packed(path) else file
 
 
-def _open(path: Path) -> BinaryIO:
-    if path.suffix.lower() == ".gz":
-        return gzip.open(path, "rb")  # type: ignore[return-value]
-    return path.open("rb")
+def _is_packed(path: Path) -> bool:
+    return path.suffix.lower() == ".gz"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -178,10 +177,10 @@ def about_rows(path: str | Path) -> int | None:
     path = _existing(path)
     if _kind(path) not in _TEXT:
         return file_rows(path)
-    with path.open("rb") as packed:
-        text = gzip.GzipFile(fileobj=packed) if path.suffix.lower() == ".gz" else packed
-        lines = text.read(_LOOK).count(b"\n")
-        return round(lines * path.stat().st_size / max(1, packed.tell()))
+    with _csv.opened(path) as text:
+        looked = text.read(_LOOK)
+        read = getattr(text, "fileobj", text).tell()  # of packed text, the bytes of the file
+    return round(looked.count(b"\n") * path.stat().st_size / max(1, read))
 
 
 def row_numbers(path: str | Path) -> RowNumbers:
@@ -349,9 +348,15 @@ def _open_columnar(path: Path, levels: Sequence[str] = ()) -> Iterator[_Columnar
     open_file = _parquet(path, levels) if _kind(path) in _PARQUET else _arrow(path)
     try:
         with open_file as file:
+            if not file.names:
+                raise ValueError(f"{path} has no columns: write it again, with them.")
             _csv.check_unique(path, file.names)
             yield file
-    except (pa.ArrowInvalid, OSError) as error:
+    except pa.ArrowMemoryError as error:
+        raise ValueError(
+            f"{path} needs more memory than there is, or is damaged: write it again ({error})."
+        ) from None
+    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
         reason = str(error).splitlines()[0].rstrip(".")
         raise ValueError(
             f"{path} is not a complete {_kind(path)[1:]} file: write it again ({reason})."
@@ -378,13 +383,18 @@ def _arrow(path: Path) -> Iterator[_ColumnarFile]:
         file.seek(0)
         opened = pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)
         if is_file:
-            batches = range(opened.num_record_batches)
-            rows = sum(opened.get_batch(i).num_rows for i in batches)
-            yield _ColumnarFile(
-                opened.schema.names, rows, lambda *_: (opened.get_batch(i) for i in batches)
-            )
+            numbers = range(opened.num_record_batches)
+            rows = sum(opened.get_batch(i).num_rows for i in numbers)
+            batches: Iterable[Any] = map(opened.get_batch, numbers)
         else:
-            yield _ColumnarFile(opened.schema.names, None, lambda *_: iter(opened))
+            rows, batches = None, opened
+        yield _ColumnarFile(opened.schema.names, rows, lambda *_: map(_validated, batches))
+
+
+def _validated(batch: Any) -> Any:
+    """A batch, if its values lie in it: Arrow would read them wherever they are said to be."""
+    batch.validate(full=True)
+    return batch
 
 
 def _slices(batches: Iterator[Any], rows: int) -> Iterator[Any]:

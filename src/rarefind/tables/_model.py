@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
 from typing import Any, NamedTuple, Self
@@ -13,7 +13,23 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_consistent_length, column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from rarefind._core.fields import (
+    DictOf,
+    Either,
+    LabelArray,
+    LabelValue,
+    ListOf,
+    Maybe,
+    Number,
+    Object,
+    Perhaps,
+    StateError,
+    Text,
+    TupleOf,
+    Whole,
+)
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Array, ArrayLike, Floats, Label, Table
 from rarefind.data import DriftReference, TableEncoder, check_target
 from rarefind.data.clock import time_order
@@ -43,13 +59,78 @@ class Scores(NamedTuple):
     probability: Floats | None
 
 
-def _with_estimate(version: int, state: dict[str, Any]) -> dict[str, Any]:
+def _upgrade(version: int, state: dict[str, Any]) -> dict[str, Any]:
     """Version 1 called the estimate the evidence."""
-    kept = {name: value for name, value in state.items() if name != "evidence_"}
-    return {**kept, "estimate_": state.get("evidence_")}
+    if version == 1:
+        kept = {name: value for name, value in state.items() if name != "evidence_"}
+        state = {**kept, "estimate_": state.get("evidence_")}
+    if "encoder_" in state:  # until version 3, estimators did not know of it
+        _mark_encoded(state["encoder_"], state["estimator_"])
+    return state
 
 
-@saved("table-model", 2, upgrade=_with_estimate)
+def _mark_encoded(encoder: TableEncoder, estimator: Any) -> None:
+    """Let an estimator that could be written as SQL know that its columns are not a table's."""
+    if hasattr(estimator, "to_sql") and not is_plain(encoder):
+        estimator._is_encoded = True
+
+
+def _check_model(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    """The parts speak of one table: its columns, its labels, its known positives."""
+    encoder, estimator = state["encoder_"], state["estimator_"]
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is not None and list(names) != list(encoder.get_feature_names_out()):
+        raise StateError("'estimator_' was fitted to other columns than 'encoder_' makes")
+    if estimator.reads_tables or state["classes_"].tolist() != estimator.classes_.tolist():
+        raise StateError("'classes_' are not those of 'estimator_'")
+    if state["positive_"] not in state["classes_"].tolist():
+        raise StateError("'positive_' is not one of the labels")
+    if not {c.column for c in state["drift_reference_"].columns} <= set(encoder.columns_):
+        raise StateError("'drift_reference_' is of other columns")
+    known = len(state["known_rows_"])
+    if sorted(state["known_rows_"].values()) != list(range(known)):
+        raise StateError("'known_rows_' are not numbered")
+    if not state["known_names_"].keys() <= state["known_rows_"].keys():
+        raise StateError("'known_names_' are not of known rows")
+    if not state["known_values_"].keys() <= set(encoder.columns_):
+        raise StateError("'known_values_' are of other columns")
+
+
+_COLUMN = Maybe(Text())
+
+
+@saved(
+    "table-model",
+    3,
+    state=State(
+        {
+            "estimator": Maybe(Object(fitted=False)),
+            "target": Text(),
+            "positive": Maybe(LabelValue()),
+            "time": _COLUMN,
+            "entity": _COLUMN,
+            "amount": _COLUMN,
+            "id": _COLUMN,
+            "drop": Either(ListOf(Text()), TupleOf(Text(), size="*")),
+            "positive_": LabelValue(),
+            "encoder_": Object("table-encoder", outputs="d"),
+            "estimator_": Object(d="d", classes="classes"),
+            "classes_": LabelArray("classes"),
+            "types_": DictOf(Text(), Text()),
+            "rows_": Whole(),
+            "positives_": Whole(),
+            "drift_reference_": Object("drift-reference"),
+            "score_reference_": Object("column-reference"),
+            "column_shares_": Perhaps(DictOf(Text(), Number(nan=True))),
+            "known_names_": DictOf(Whole(), Text()),
+            "known_rows_": DictOf(Whole(), Whole(), size="known"),
+            "known_values_": DictOf(Text(), ListOf(Text(), size="known")),
+            "estimate_": Maybe(Object("budget-estimate")),
+        },
+        _check_model,
+    ),
+    upgrade=_upgrade,
+)
 class TableModel(ClassifierMixin, BaseEstimator):
     """Fits, ranks and explains tables as people have them: text, dates and missing values included.
 
@@ -187,7 +268,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         times = time_order(frame[self.time]) if timed else None
         encoded = self._encode(frame)
         self.estimator_ = Labelled.of(encoded, labels, groups, self.positive_, times).fit(estimator)
-        self._mark_encoded()
+        _mark_encoded(self.encoder_, self.estimator_)
         self.classes_ = np.asarray(self.estimator_.classes_)
         self.types_: dict[str, Any] = dict(frame.attrs.get("rarefind_types", {}))
         self.rows_, self.positives_ = len(frame), int((labels == self.positive_).sum())
@@ -422,11 +503,6 @@ class TableModel(ClassifierMixin, BaseEstimator):
         probability = np.asarray(self._fitted().predict_proba(encoded))[:, column]
         return probability, self._explain(rows, encoded) if reasons else []
 
-    def _mark_encoded(self) -> None:
-        """Let the estimator know that its columns are not those of a table."""
-        if hasattr(self.estimator_, "to_sql") and not is_plain(self.encoder_):
-            self.estimator_._is_encoded = True
-
     def _fitted(self) -> Any:
         check_is_fitted(self, "estimator_")
         return self.estimator_
@@ -450,8 +526,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         return self._named(self.encoder_.transform(table))
 
     def _named(self, values: Floats) -> pd.DataFrame:
-        names = list(self.encoder_.get_feature_names_out())
-        return pd.DataFrame(values, columns=names, copy=False)
+        return pd.DataFrame(values, columns=self.encoder_.output_index_, copy=False)
 
     def _spread_of_scores(self, encoded: pd.DataFrame) -> ColumnReference:
         """How the priorities of the fit's own rows are spread, by a sample of them."""
