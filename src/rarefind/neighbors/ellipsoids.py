@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rarefind._core.fields import FloatArray, IntArray, Number, StateError, Whole
+from rarefind._core.fields import Float, FloatArray, IntArray, Number, StateError, Whole
 from rarefind._core.kernels import kernel, read_only
 from rarefind._core.saved import saved
 from rarefind._core.state import State
@@ -76,7 +76,7 @@ def _check_matrix(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
         {
             "row": Whole(),
             "centre": FloatArray("d"),
-            "radius": Number(0),
+            "radius": Float(0),
             "matrix": FloatArray("d", "d"),
             "max_radius": Number(0),
             "mu": Number(0),
