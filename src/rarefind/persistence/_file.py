@@ -15,6 +15,7 @@ import re
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from copy import copy
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -83,6 +84,7 @@ def save(model: Any, path: str | Path) -> None:
         raise ValueError(f"{type(model).__name__} is not a rarefind model, so it cannot be saved.")
     if not hasattr(model, "classes_"):
         raise ValueError(f"This {type(model).__name__} is not fitted: fit it before it is saved.")
+    model = copy(model)  # that of a stream may go on learning in another thread
     try:
         check_object(model)  # what would be refused when it is opened is not written
     except StateError as error:
@@ -152,15 +154,15 @@ def read_manifest(path: str | Path) -> dict[str, Any]:
 @contextmanager
 def _refusing(path: Path) -> Iterator[Archive]:
     """A model file to be read; whatever goes wrong is said of the file, in one sentence."""
-    content = path.read_bytes()
-    try:
-        yield Archive(content)
-    except RefusedError as error:
-        raise ValueError(f"{path} {error}") from None
-    except Exception as error:
-        # A file made to do harm may fail anywhere; whatever it is, it is not a model.
-        what = " ".join(f"{type(error).__name__}: {error}".split())
-        raise ValueError(f"{path} does not hold a whole model ({what[:500]}).") from error
+    with path.open("rb") as file:
+        try:
+            yield Archive(file)
+        except RefusedError as error:
+            raise ValueError(f"{path} {error}") from None
+        except Exception as error:
+            # A file made to do harm may fail anywhere; whatever it is, it is not a model.
+            what = " ".join(f"{type(error).__name__}: {error}".split())
+            raise ValueError(f"{path} does not hold a whole model ({what[:500]}).") from error
 
 
 def _open(archive: Archive) -> Any:
@@ -209,12 +211,12 @@ def _is_model(cls: type) -> bool:
 def _check_format(manifest: dict[str, Any]) -> None:
     written = manifest.get("format")
     if type(written) is not int or written < 1:
-        raise RefusedError(f"has no known format ({written!r}).")
+        raise RefusedError(f"has no known format ({written!r:.60}).")
     if written > FORMAT:
         versions = manifest.get("versions")
         made_with = versions.get("rarefind") if isinstance(versions, dict) else "a later version"
         raise RefusedError(
-            f"has format {written}, made with rarefind {made_with}; this is "
+            f"has format {written}, made with rarefind {made_with!s:.60}; this is "
             f"{rarefind.__version__}, which opens formats up to {FORMAT}. Upgrade rarefind."
         )
 
