@@ -23,6 +23,7 @@ __all__ = [
     "Either",
     "Field",
     "Flag",
+    "Float",
     "FloatArray",
     "IntArray",
     "LabelArray",
@@ -131,6 +132,15 @@ class Number(Field):
             raise StateError(f"{where} is infinite")
         elif not self._low <= value <= self._high or not _is_above(value, self._above):
             raise StateError(f"{where} is {value!r}, out of its bounds")
+
+
+class Float(Number):
+    """A number of 64 bits, as kernels take it: for a whole number they would be compiled anew."""
+
+    def check(self, value: Any, scope: Scope, where: str) -> None:
+        if not isinstance(value, float):
+            raise StateError(f"{where} is not a number of 64 bits")
+        super().check(value, scope, where)
 
 
 class Whole(Field):

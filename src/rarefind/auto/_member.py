@@ -201,14 +201,16 @@ class InputColumns(NamedTuple):
 def merge_reasons(reasons: list[Reason], score: float, rank: float | None) -> Reason:
     """The reason of a mean of members: their conditions by weight, a column once."""
     found: dict[str, Condition] = {}
+    net: dict[str, float] = {}
     for reason in reasons:
         for condition in reason.because:
-            own = condition.weight / len(reasons)
-            before = found.get(condition.feature)
-            if before is None:
-                found[condition.feature] = replace(condition, weight=own)
-            else:
-                found[condition.feature] = replace(before, weight=before.weight + own)
-    because = sorted(found.values(), key=lambda condition: -condition.weight)
+            name, own = condition.feature, condition.weight / len(reasons)
+            before = found.get(name)
+            found[name] = replace(
+                before or condition, weight=own + (before.weight if before else 0.0)
+            )
+            net[name] = net.get(name, 0.0) + (-own if condition.lowers else own)
+    directed = [replace(condition, lowers=net[name] < 0) for name, condition in found.items()]
+    because = sorted(directed, key=lambda condition: -condition.weight)
     similar = next((reason.similar for reason in reasons if reason.similar), [])
     return Reason(score, rank, because[:_CONDITIONS_SHOWN], similar)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from rarefind._core.fields import FloatArray, ListOf, Number, Object
+from rarefind._core.fields import Float, FloatArray, ListOf, Object
 from rarefind._core.kernels import kernel
 from rarefind._core.saved import saved
 from rarefind._core.state import State
@@ -35,7 +35,7 @@ def _check_columns(state: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[s
     "condition-list",
     state=State(
         {
-            "start": Number(),
+            "start": Float(),
             "weights": FloatArray("n"),
             "tests": Object("branches", n="n"),
             "combinations": ListOf(Object("combination")),

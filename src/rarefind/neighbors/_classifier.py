@@ -18,6 +18,7 @@ from rarefind.neighbors._held_out import (
     Measure,
     PointSet,
     blocks,
+    distances_and_copies,
     draw_queries,
     leave_one_out,
     out_of_fold,
@@ -87,21 +88,21 @@ class NeighbourClassifier(RareClassifier):
         """Make the searches among the given rows."""
 
     def _scores_of(self, X: Floats, distances: list[Floats]) -> Floats:
-        """Score rows by their distances to the nearest points of each set."""
+        """Score rows by their distances to the nearest points of each set, and their copies."""
         return self._pair(distances).score(self._relative)
 
     def _priority(self, X: Floats) -> Floats:
         return self._scores_of(X, query(self._sets, X))
 
     def _explain(self, X: Floats) -> list[Reason]:
-        found = [s.search.query(X, s.k) for s in self._sets]
-        scores = self._scores_of(X, [distance for distance, _ in found])
+        found = [s.search.query_and_count(X, s.k) for s in self._sets]
+        scores = self._scores_of(X, distances_and_copies(found))
         return explain(
             X,
             scores,
             self._ranks(scores),
             self._sets,
-            found,
+            [(distance, at) for distance, at, _ in found],
             self._relative,
             None if self._sets[0].search.distance == "precomputed" else self._feature_names(),
         )
@@ -124,8 +125,19 @@ class NeighbourClassifier(RareClassifier):
         ]
 
     def _pair(self, distances: list[Floats]) -> TwoDistances:
-        synthetic = distances[1] if len(distances) == 3 else None
-        return TwoDistances(distances[0], synthetic, distances[-1][:, -1])
+        """The distances that decide; real positives and negatives are counted where copies are."""
+        real, *made, negative, copies = distances
+        given = self._sets[0].search.distance == "precomputed"
+        made_for_each = self._sets[1].search.size / max(1, self._sets[0].search.size)
+        return TwoDistances(
+            real,
+            made[0] if made else None,
+            negative[:, -1],
+            negative.shape[1],
+            copies[:, [0, -1]],
+            None if given else self.n_features_in_,
+            made_for_each if made else 0.0,
+        )
 
     def _hold_out(
         self,

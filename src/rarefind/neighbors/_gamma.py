@@ -20,7 +20,7 @@ from rarefind._core.types import Array, ArrayLike, Floats, Ints, Label, Table
 from rarefind.metrics import CountMetric
 from rarefind.neighbors._classifier import NEIGHBOUR_STATE, NeighbourClassifier
 from rarefind.neighbors._held_out import PointSet, query
-from rarefind.neighbors._plurality import best_class_scales, votes
+from rarefind.neighbors._plurality import best_class_scales, share_votes, votes
 from rarefind.neighbors._ratio import (
     Scales,
     TwoDistances,
@@ -244,7 +244,7 @@ class GammaKNNClassifier(NeighbourClassifier):
             table, X, codes, groups, rng, seed, one_by_one=self.sampler is None
         )
         if self.classes_.size > 2:
-            self._choose_class_scales(np.stack(distances), codes[rows], weight, metric)
+            self._choose_class_scales(share_votes(distances), codes[rows], weight, metric)
         else:
             self._choose_scales(self._pair(distances), codes[rows], weight, metric)
         return self
@@ -272,7 +272,7 @@ class GammaKNNClassifier(NeighbourClassifier):
 
     def _votes(self, X: Floats) -> Ints:
         """Votes of each class, from the rarest on."""
-        return votes(np.stack(query(self._sets, X)), self.gamma_[self._rare_first])
+        return votes(share_votes(query(self._sets, X)), self.gamma_[self._rare_first])
 
     def _check_choices(self, X: Floats) -> CountMetric:
         metric = self._count_metric()

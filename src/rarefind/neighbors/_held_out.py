@@ -50,11 +50,21 @@ class PointSet(NamedTuple):
 def query(
     sets: Sequence[PointSet], X: Array, exclude: Sequence[Ints] | None = None
 ) -> list[Floats]:
-    """Distances of each row to the nearest points of each set."""
-    return [
-        s.search.query(X, s.k, None if exclude is None else exclude[i])[0]
+    """Distances of each row to the nearest points of each set, and how many it is a copy of.
+
+    An array of shape (n, k) a set, and at the end one of shape (n, sets) with the copies.
+    """
+    found = [
+        s.search.query_and_count(X, s.k, None if exclude is None else exclude[i])
         for i, s in enumerate(sets)
     ]
+    return distances_and_copies(found)
+
+
+def distances_and_copies(found: Sequence[tuple[Floats, Ints, Ints]]) -> list[Floats]:
+    """What :func:`query` gives, from what was found in each set."""
+    copies = np.column_stack([here for _, _, here in found]).astype(float)
+    return [*(distance for distance, _, _ in found), copies]
 
 
 def blocks(rows: Ints) -> list[Ints]:

@@ -21,7 +21,7 @@ from rarefind._core.types import Bools, Floats, Ints, Label
 from rarefind.distances import LMNN
 from rarefind.neighbors._baseline import BASELINE_STATE, SurroundingsClassifier
 from rarefind.neighbors._held_out import PointSet
-from rarefind.neighbors._ratio import ratio, voters
+from rarefind.neighbors._ratio import voters
 from rarefind.neighbors._reasons import explain
 from rarefind.rules import Reason
 from rarefind.search import NeighborSearch
@@ -196,10 +196,9 @@ class IMLClassifier(SurroundingsClassifier):
     def _score(
         self, sets: Sequence[PointSet], X: Floats, exclude: Sequence[Ints] | None = None
     ) -> Floats:
-        spaces = self._last_spaces(sets, X)
         q, r = voters(self.k)
-        ends = np.array([(s.distances[0][q - 1], s.distances[1][r - 1]) for s in spaces])
-        return ratio(*ends.reshape(-1, 2).T)
+        pairs = [_distances_of(space, q, r) for space in self._last_spaces(sets, X)]
+        return self._pair([np.concatenate(arrays) for arrays in zip(*pairs, strict=True)]).score()
 
     def _explain(self, X: Floats) -> list[Reason]:
         reasons = []
@@ -214,7 +213,7 @@ class IMLClassifier(SurroundingsClassifier):
             ]
             row = x[None]
             found = [s.search.query(row, s.k) for s in local]
-            score = self._pair([distance for distance, _ in found]).score()
+            score = self._pair(_distances_of(space, *voters(self.k))).score()
             names = self._feature_names()
             reasons += explain(row, score, self._ranks(score), local, found, 1.0, names)
         return reasons
@@ -260,6 +259,13 @@ class _Space(NamedTuple):
     components: Floats
     selected: list[Ints]
     distances: list[Floats]  # filled up with inf where a class has fewer rows than wanted
+    copies: list[int]  # how many rows of each class are at distance 0
+
+
+def _distances_of(space: _Space, q: int, r: int) -> list[Floats]:
+    """Distances of one row to the rows that decide, and its copies, as other searches give them."""
+    d_pos, d_neg = space.distances
+    return [d_pos[None, :q], d_neg[None, :r], np.array([space.copies], dtype=float)]
 
 
 class _SelectionRounds(NamedTuple):
@@ -284,14 +290,14 @@ class _SelectionRounds(NamedTuple):
                 learned[key] = self._learn(selected, points)
             components = learned[key]
             place = embed(x[None], components)
-            nearest = [
-                nearest_squared(place, embed(p, components), self.n_selected) for p in points
-            ]
+            placed = [embed(p, components) for p in points]
+            nearest = [nearest_squared(place, p, self.n_selected) for p in placed]
             before, selected = selected, [at[0][at[0] >= 0] for _, at in nearest]
             stayed = sum(np.isin(a, b).sum() for a, b in zip(selected, before, strict=True))
             if stayed >= self.matching * sum(at.size for at in selected):
                 break
-        return _Space(components, selected, [np.sqrt(found[0]) for found, _ in nearest])
+        copies = [int((p == place).all(axis=1).sum()) for p in placed]
+        return _Space(components, selected, [np.sqrt(found[0]) for found, _ in nearest], copies)
 
     def _learn(self, selected: list[Ints], points: list[Floats]) -> Floats:
         """LMNN of the rows in their order: a selection has one space, however it was found."""

@@ -171,7 +171,9 @@ class ME2Classifier(RareClassifier):
 
     The constraint of problem (2) is on the squared distance, so a row is inside if its squared
     distance is at most R, where section 4.2 compares the distance itself. A tie between a positive
-    and a negative goes to the positive; one between nearest positives to the earlier row. B by
+    and a negative goes to the positive; one between nearest positives to the earlier row. Where a
+    row is a copy of n⁺ positives and n⁻ negatives, the second ratio is
+    ((n⁺ + ½)/(n⁻ + ½))^(2/√d) in d columns, as in :class:`GammaKNNClassifier`. B by
     positive, its tuning, the scores, the threshold and the union are ours; the union is what the
     conclusion of [1]_ asks for.
 

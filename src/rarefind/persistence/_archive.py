@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import math
 import zipfile
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -22,24 +21,25 @@ _HEADERS = {
 
 
 class Archive:
-    """A model file by its content: its manifest, its tree and its arrays.
+    """An open model file: its manifest, its tree and its arrays.
+
+    Nothing but what is asked for is in memory.
 
     Parameters
     ----------
-    content : bytes
-        All of the file.
+    file : binary file
+        Open for reading, at its beginning.
     """
 
-    def __init__(self, content: bytes) -> None:
-        if not content.startswith(MARK):
+    def __init__(self, file: BinaryIO) -> None:
+        if file.read(len(MARK)) != MARK:
             raise RefusedError("is not a rarefind model file.")
-        digest, body = content[len(MARK) :][:_DIGEST], content[len(MARK) + _DIGEST :]
-        found = hashlib.sha256(body)
+        digest, found = file.read(_DIGEST), hashlib.file_digest(file, "sha256")
         if found.digest() != digest:
             raise RefusedError("is damaged: it is cut short or was changed after it was saved.")
         self.sha256 = found.hexdigest()
-        self._size = len(body)
-        self._zip = zipfile.ZipFile(io.BytesIO(body))
+        self._size = file.tell()
+        self._zip = zipfile.ZipFile(file)
         self._check_parts()
 
     @property

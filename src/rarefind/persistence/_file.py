@@ -152,15 +152,15 @@ def read_manifest(path: str | Path) -> dict[str, Any]:
 @contextmanager
 def _refusing(path: Path) -> Iterator[Archive]:
     """A model file to be read; whatever goes wrong is said of the file, in one sentence."""
-    content = path.read_bytes()
-    try:
-        yield Archive(content)
-    except RefusedError as error:
-        raise ValueError(f"{path} {error}") from None
-    except Exception as error:
-        # A file made to do harm may fail anywhere; whatever it is, it is not a model.
-        what = " ".join(f"{type(error).__name__}: {error}".split())
-        raise ValueError(f"{path} does not hold a whole model ({what[:500]}).") from error
+    with path.open("rb") as file:
+        try:
+            yield Archive(file)
+        except RefusedError as error:
+            raise ValueError(f"{path} {error}") from None
+        except Exception as error:
+            # A file made to do harm may fail anywhere; whatever it is, it is not a model.
+            what = " ".join(f"{type(error).__name__}: {error}".split())
+            raise ValueError(f"{path} does not hold a whole model ({what[:500]}).") from error
 
 
 def _open(archive: Archive) -> Any:
@@ -209,12 +209,12 @@ def _is_model(cls: type) -> bool:
 def _check_format(manifest: dict[str, Any]) -> None:
     written = manifest.get("format")
     if type(written) is not int or written < 1:
-        raise RefusedError(f"has no known format ({written!r}).")
+        raise RefusedError(f"has no known format ({written!r:.60}).")
     if written > FORMAT:
         versions = manifest.get("versions")
         made_with = versions.get("rarefind") if isinstance(versions, dict) else "a later version"
         raise RefusedError(
-            f"has format {written}, made with rarefind {made_with}; this is "
+            f"has format {written}, made with rarefind {made_with!s:.60}; this is "
             f"{rarefind.__version__}, which opens formats up to {FORMAT}. Upgrade rarefind."
         )
 

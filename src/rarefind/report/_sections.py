@@ -57,7 +57,7 @@ def cases(
 def _because(reason: Reason) -> list[dict[str, Any]]:
     """The first condition, and others whose share is worth a line."""
     said: list[dict[str, Any]] = [
-        {"text": str(c), "share": float(c.weight)} for c in reason.because
+        {"text": str(c), "share": float(c.weight)} for c in reason.raising
     ]
     return said[:1] + [one for one in said[1:_MOST_CONDITIONS] if one["share"] >= _SHARE_SHOWN]
 

@@ -102,9 +102,13 @@ def _check_graph(state: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str
         and (nodes.depth[1:] == nodes.depth[nodes.parent[1:]] + 1).all()
         and (nodes.first[~split] == -1).all()
         and (nodes.second[~split] == -1).all()
-        and nodes.sums[0, 1] > 0
     ):
         raise StateError("a node leads nowhere")
+    for sums in (c.sums, nodes.sums):
+        if (sums[:, 2] > sums[:, 1] * (1 + 1e-9)).any():
+            raise StateError("'sums' has more positives than rows")
+    if not 0 < nodes.sums[0, 2] < nodes.sums[0, 1]:
+        raise StateError("the root has rows of one class only")
     _check_conditions(c, nodes, n, split)
     _check_level_sets(c, state["sets"], state["levels"])
     return {"columns": max([sizes["columns"], *(j + 1 for j in state["levels"])])}
