@@ -204,7 +204,7 @@ def test_columns_other_than_at_the_fit(refused, files, tmp_path):
         (("--budget", "301"), "301 checks"),
         (("--budget", "0"), "A budget of 0 checks buys nothing"),
         (("--budget", "5", "--one-per", "nobody"), "nobody"),
-        (("--budget", "5", "-o", "list.doc"), "should end in .csv, .parquet, .json"),
+        (("--budget", "5", "-o", "list.doc"), "should end in .csv, .xlsx, .parquet, .json"),
     ],
 )
 def test_options_of_rank(refused, files, arguments, sentence):

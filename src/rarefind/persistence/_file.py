@@ -15,6 +15,7 @@ import re
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from copy import copy
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -83,6 +84,7 @@ def save(model: Any, path: str | Path) -> None:
         raise ValueError(f"{type(model).__name__} is not a rarefind model, so it cannot be saved.")
     if not hasattr(model, "classes_"):
         raise ValueError(f"This {type(model).__name__} is not fitted: fit it before it is saved.")
+    model = copy(model)  # that of a stream may go on learning in another thread
     try:
         check_object(model)  # what would be refused when it is opened is not written
     except StateError as error:

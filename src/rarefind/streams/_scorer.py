@@ -18,6 +18,7 @@ from rarefind.streams._loop import StreamSettings
 from rarefind.streams._parameters import StreamParameters
 from rarefind.streams._rows import StreamRows, run_stream
 from rarefind.streams._state import Learners, StreamState, copy_arrays
+from rarefind.streams._turns import in_turn
 from rarefind.streams._validation import Progress
 
 
@@ -37,12 +38,14 @@ class StreamScorer(StreamParameters):
         return len(self._waiting)
 
     @property
+    @in_turn
     def alarms_(self) -> Ints:
         """The number of rows learned at each of the latest 100 drift alarms."""
         check_is_fitted(self)
         return self._state.validation.latest_alarms()
 
     @property
+    @in_turn
     def progress_(self) -> Progress:
         """Progressive validation, in which later rows count more."""
         check_is_fitted(self)
@@ -51,6 +54,7 @@ class StreamScorer(StreamParameters):
     def _n_scores(self) -> int:
         return self._state.validation.contributions.shape[0]
 
+    @in_turn
     def _scores(self, X: Floats, settings: StreamSettings | None = None) -> Floats:
         """Scores of shape (n, scores); nothing is learned."""
         n = len(X)
@@ -76,9 +80,11 @@ class StreamScorer(StreamParameters):
             return super()._probabilities(X)
         return np.asarray(softmax(self._scores(X), axis=1))
 
+    @in_turn
     def _explain(self, X: Floats) -> list[Reason]:
         return self._reasons_by_column(X, self._column_effects(X))
 
+    @in_turn
     def _ranks(self, scores: Floats) -> list[float] | list[None]:
         score, _, weight = self._state.validation.scores(self.half_life)
         if not score.size:
@@ -96,6 +102,16 @@ class StreamScorer(StreamParameters):
             scores = self._scores(without)[:, 0]
             added[i] = scores[d] - scores[:d]
         return added
+
+    @in_turn
+    def __getstate__(self) -> dict[str, Any]:
+        # A copy, so that other threads may go on learning.
+        state = dict(super().__getstate__())
+        if isinstance(state.get("_state"), StreamState):
+            state["_state"] = copy_arrays(state["_state"])
+        if isinstance(state.get("_waiting"), WaitingRows):
+            state["_waiting"] = state["_waiting"].copy()
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
