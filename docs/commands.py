@@ -23,7 +23,9 @@ What holds for all commands:
   ends with exit code 130; a search for a model that it stops still writes the model found so far.
 - `rarefind.toml` in the folder where a command is started, or the file that `--config` names, holds
   options that need not be typed: keys at the top for all commands, keys in a section for one. What
-  is typed comes first.
+  is typed comes first. Files to write to are always typed.
+- The number of a row is its line in the file, where the header is line 1: in lists, in errors and
+  for `explain --row`. A file without lines, such as Parquet, is numbered as if it had a header.
 - `rarefind --install-completion` teaches your shell to complete commands and options.
 
 ```toml

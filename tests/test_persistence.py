@@ -14,9 +14,11 @@ from imblearn.over_sampling import SMOTE
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
+from unchecked import save_unchecked
 
 import rarefind
 from rarefind._core.saved import saved as registered
+from rarefind._core.state import State
 from rarefind.data import read_table
 from rarefind.metrics import AlertsAtMost, FBeta
 from rarefind.neighbors import GammaKNNClassifier
@@ -141,9 +143,9 @@ def test_every_kind_of_estimator_has_a_file_of_0_1_0():
 
 def test_two_classes_cannot_have_one_tag():
     with pytest.raises(TypeError, match="share the tag gamma-knn"):
-        registered("gamma-knn")(type("Other", (), {}))
+        registered("gamma-knn", state=State({}))(type("Other", (), {}))
     with pytest.raises(TypeError, match="older states are upgraded"):
-        registered("something-new", 2)(type("Other", (), {}))
+        registered("something-new", 2, state=State({}))(type("Other", (), {}))
 
 
 def test_a_class_of_a_newer_version_is_refused(saved):
@@ -272,8 +274,8 @@ def test_only_whole_models_of_ours_are_made(saved, tree):
 def test_trees_that_lead_nowhere_are_refused(tmp_path, part, column, value):
     model = MetaAPClassifier(2, 2, prune=False, random_state=0).fit(X, Y)
     getattr(getattr(model.tree_, part), column)[0] = value
-    save(model, tmp_path / "m")
-    with pytest.raises(ValueError, match=r"malformed|whole model"):
+    save_unchecked(model, tmp_path / "m")
+    with pytest.raises(ValueError, match="whole model"):
         load(tmp_path / "m")
 
 
@@ -344,6 +346,6 @@ def test_compressed_parts_are_refused(saved):
 def test_what_was_learned_is_kept_whole_or_not_at_all(tmp_path):
     model = GammaKNNClassifier().fit(X, Y)
     model.surprise_ = object()
-    with pytest.raises(ValueError, match="A object cannot be kept in a model file"):
+    with pytest.raises(ValueError, match=r"'surprise_', which does not belong there"):
         save(model, tmp_path / "m")
     assert list(tmp_path.iterdir()) == []

@@ -192,3 +192,57 @@ def test_a_feature_in_another_unit_and_its_metric_inversely_change_nothing():
 def test_a_linear_map_of_another_distance_is_refused():
     with pytest.raises(ValueError, match="Euclidean distance, not a manhattan one"):
         NeighborSearch(np.eye(2), distance="manhattan", components=np.eye(2))
+
+
+@pytest.mark.parametrize("distance", COORDINATES)
+@given(tables(), st.integers(1, 4))
+@settings(max_examples=40)
+def test_copies_are_counted_however_many_they_are(distance, table, k):
+    points, rows = table
+    search = NeighborSearch(points, distance=distance, p=3)
+    exact = naive_distances(rows, points, distance, 3)
+    np.testing.assert_array_equal(search.query_and_count(rows, k)[2], (exact < 1e-12).sum(axis=1))
+    own = np.arange(len(points))
+    among = naive_distances(points, points, distance, 3)
+    here = search.query_and_count(points, k, exclude=own)[2]
+    np.testing.assert_array_equal(here, (among < 1e-12).sum(axis=1) - 1)
+
+
+def test_precomputed_zeros_are_counted():
+    table = np.array([[0.0, 0.0, 0.0, 2.0], [1.0, 0.0, 3.0, 4.0]])
+    search = NeighborSearch(np.array([0, 1, 3]), distance="precomputed")
+    assert search.query_and_count(table, 1)[2].tolist() == [2, 1]
+    assert search.query_and_count(table, 1, exclude=np.array([1, -1]))[2].tolist() == [1, 1]
+
+
+def test_rows_that_differ_by_rounding_alone_are_copies():
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(200, 6))
+    turn = np.linalg.qr(rng.normal(size=(6, 6)))[0]
+    rows = np.array([points[i] @ turn @ turn.T for i in range(200)])
+    assert (rows != points).any()
+    found, _, here = NeighborSearch(points).query_and_count(rows, 2)
+    assert not found[:, 0].any()
+    assert found[:, 1].all()
+    assert (here == 1).all()
+    longer = NeighborSearch(points, distance="cosine").query_and_count(3.3 * points, 1)
+    assert not longer[0].any()
+    # What can be told apart stays apart.
+    assert NeighborSearch(points).query(points + 1e-13, 1)[0].all()
+
+
+@pytest.mark.parametrize("distance", ["euclidean", "cosine"])
+def test_many_points_are_searched_in_blocks_with_the_same_result(monkeypatch, distance):
+    rng = np.random.default_rng(0)
+    points = np.vstack([rng.normal(size=(900, 10)), rng.integers(0, 2, size=(900, 10))])
+    rows, own = points[::9], np.arange(0, 1800, 9)
+    plain = NeighborSearch(points, distance=distance)
+    monkeypatch.setattr("rarefind.search._WORTH_BLOCKS", 100)
+    blocks = NeighborSearch(points, distance=distance)
+    assert blocks._blocks is not None
+    assert plain._blocks is None
+    for exclude in (None, own):
+        expected = plain.query_and_count(rows, 4, exclude)
+        found = blocks.query_and_count(rows, 4, exclude)
+        np.testing.assert_array_equal(found[0], expected[0])
+        np.testing.assert_array_equal(found[2], expected[2])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -20,8 +21,23 @@ from rarefind._core.checks import (
     feature_names,
     level_columns,
 )
+from rarefind._core.fields import (
+    DictOf,
+    LabelArray,
+    LabelValue,
+    ListOf,
+    Maybe,
+    NameArray,
+    Number,
+    Object,
+    Perhaps,
+    Size,
+    StateError,
+    Text,
+)
 from rarefind._core.labels import choose_positive
 from rarefind._core.sklearn_compat import CallbackSupportMixin
+from rarefind._core.state import State
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Label, Table
 from rarefind.data.categories import Levels, learn_levels, with_codes
 from rarefind.data.frames import as_frame, has_names, rows_of_dicts
@@ -37,7 +53,41 @@ from rarefind.selection.calibration import (
 )
 from rarefind.selection.thresholds import ANY_THRESHOLD, bounds_at, check_count_metric
 
-__all__ = ["RareClassifier"]
+__all__ = ["CLASSIFIER_STATE", "RareClassifier"]
+
+
+def _check_labels(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    """The positive label is one of two; a metric has a name that is known."""
+    if sizes["classes"] < 2:
+        raise StateError("'classes_' has fewer than two labels")
+    if (sizes["classes"] == 2) != ("pos_label_" in state):
+        raise StateError("'pos_label_' belongs to two classes")
+    if sizes["classes"] == 2 and state["pos_label_"] not in state["classes_"].tolist():
+        raise StateError("'pos_label_' is not one of the labels")
+    categories = state.get("categories_", {})
+    if not categories.keys() <= set(state.get("feature_names_in_", ())):
+        raise StateError("'categories_' are of columns that are not there")
+    if any(len(set(levels)) != len(levels) for levels in categories.values()):
+        raise StateError("'categories_' has a category twice")
+    if isinstance(state.get("metric"), str):
+        check_count_metric(state["metric"])
+
+
+#: What every fitted classifier keeps in a model file: ``d`` columns, ``classes`` labels.
+CLASSIFIER_STATE = State(
+    {
+        "n_features_in_": Size("d", low=1),
+        "feature_names_in_": Perhaps(NameArray("d")),
+        "categories_": Perhaps(DictOf(Text(), ListOf(LabelValue()))),
+        "classes_": LabelArray("classes"),
+        "pos_label_": Perhaps(LabelValue()),
+        "threshold_": Number(nan=True),
+        "value_": Perhaps(Number(nan=True)),
+        "_calibration": Maybe(Object("calibration", "beta-calibration")),
+        "_reference": Maybe(Object("score-reference")),
+    },
+    _check_labels,
+)
 
 # Columns that a reason names.
 _CONDITIONS_SHOWN = 5

@@ -4,6 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from rarefind._core.fields import StateError
+from rarefind._core.saved import check_object
 from rarefind.boosting import SGBAPClassifier
 from rarefind.boosting._coding import Coding
 
@@ -191,10 +193,8 @@ def test_more_threads_make_the_same_codes():
 def test_what_was_learned_is_not_refused(table, max_bins):
     X, positive, is_set = table
     coding = Coding.learn(X, positive, is_set, max_bins, 1)
-    coding.check_state(is_set.size)
-    for wrong in (is_set.size - 1, is_set.size + 1):
-        with pytest.raises(ValueError, match="bins of the model are not those of its columns"):
-            coding.check_state(wrong)
+    check_object(coding)
+    assert [n is not None for n in coding.n_levels()] == is_set.tolist()
 
 
 def learned():
@@ -227,9 +227,9 @@ MALFORMED = {
 
 @pytest.mark.parametrize("change", MALFORMED.values(), ids=MALFORMED)
 def test_what_no_fit_would_make_is_refused(change):
-    learned().check_state(3)
-    with pytest.raises(ValueError, match="bins of the model are not those of its columns"):
-        change(learned()).check_state(3)
+    check_object(learned())
+    with pytest.raises(StateError, match=r"a coding: |a positive-aware-binner: "):
+        check_object(change(learned()))
 
 
 def table_on_cuts(n, cuts, seed):

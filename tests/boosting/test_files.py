@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from unchecked import save_unchecked
 
 import rarefind
 from rarefind.boosting import NLBClassifier, SGBAPClassifier
@@ -52,11 +53,10 @@ def with_children(model, children):
     return model
 
 
-def test_a_malformed_booster_is_refused_also_behind_a_sound_one(rows, tmp_path):
+def test_a_malformed_booster_is_refused(rows, tmp_path):
     X, y = rows
     broken = with_children(SGBAPClassifier(**QUICK).fit(X, y), [10**6] * 9)
-    broken.estimator_ = SGBAPClassifier(**QUICK).fit(X, y)
-    rarefind.save(broken, tmp_path / "model")
+    save_unchecked(broken, tmp_path / "model")
     with pytest.raises(ValueError, match="not as XGBoost writes them"):
         rarefind.load(tmp_path / "model")
 
@@ -90,9 +90,9 @@ def test_trees_deeper_than_any_fit_makes_are_refused(rows, depth, refused):
     trees = Trees(np.frombuffer(json.dumps(whole, separators=(",", ":")).encode(), np.uint8))
     if refused:
         with pytest.raises(ValueError, match="not as XGBoost writes them"):
-            trees.check_state(3)
+            trees.check([None] * 3)
     else:
-        trees.check_state(3)
+        trees.check([None] * 3)
 
 
 @pytest.mark.parametrize("part", ["inner", "outer", "start", "scale"])
@@ -110,8 +110,8 @@ def test_weights_that_are_not_those_of_the_learners_are_refused(rows, part, how,
         model._scale = bad
     else:
         model._network = model._network._replace(**{part: bad})
-    rarefind.save(model, tmp_path / "model")
-    with pytest.raises(ValueError, match="not those of its learners"):
+    save_unchecked(model, tmp_path / "model")
+    with pytest.raises(ValueError, match=r"\(a nlb(-network)?: "):
         rarefind.load(tmp_path / "model")
 
 

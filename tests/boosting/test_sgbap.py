@@ -937,7 +937,9 @@ def test_a_single_positive_can_be_learned_from(booster):
     assert np.isfinite(model.priority(X)).all()
     assert model.priority(X)[11] == model.priority(X).max()
     assert booster(n_estimators=2, threshold=0.0).fit(X, y).validation_curve_.size == 0
-    with pytest.raises(ValueError, match="Class True has 1 row: holding some out needs at least 2"):
+    with pytest.raises(
+        ValueError, match="The rarer label has 1 row: holding some out needs at least 2"
+    ):
         booster(n_estimators=2).fit(X, y)
 
 

@@ -85,7 +85,9 @@ def test_files_that_are_no_tables(refused, tmp_path):
         "fit", "data.parquet", *FIT, "-o", "m.rarefind"
     )
     (tmp_path / "data.xlsx").write_bytes(b"PK")
-    assert "is not of a known kind" in refused("fit", "data.xlsx", *FIT, "-o", "m.rarefind")
+    assert "is not a complete Excel file" in refused("fit", "data.xlsx", *FIT, "-o", "m.rarefind")
+    (tmp_path / "data.doc").write_bytes(b"PK")
+    assert "is not of a known kind" in refused("fit", "data.doc", *FIT, "-o", "m.rarefind")
     assert "is a folder" in refused("fit", tmp_path, *FIT, "-o", "m.rarefind")
 
 
@@ -204,7 +206,7 @@ def test_columns_other_than_at_the_fit(refused, files, tmp_path):
         (("--budget", "301"), "301 checks"),
         (("--budget", "0"), "A budget of 0 checks buys nothing"),
         (("--budget", "5", "--one-per", "nobody"), "nobody"),
-        (("--budget", "5", "-o", "list.doc"), "should end in .csv, .parquet, .json"),
+        (("--budget", "5", "-o", "list.doc"), "should end in .csv, .xlsx, .parquet, .json"),
     ],
 )
 def test_options_of_rank(refused, files, arguments, sentence):

@@ -1,6 +1,15 @@
 """Models and rules on the same held-out rows."""
 
 import json
+from itertools import chain
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from rarefind._core.deadline import check_time_left, deadline
+from rarefind.cli import app
+from rarefind.neighbors import ME2Classifier, MLFPClassifier
 
 ROLES = (
     "--target",
@@ -58,3 +67,31 @@ def test_what_is_not_done_in_time_is_said(rarefind, files):
     assert result.stderr == (
         "rarefind: No model was done in time: give more time, or fewer models.\n"
     )
+
+
+def test_time_is_shared_and_what_is_not_done_is_marked(files, monkeypatch, clock):
+    """A slow model left nothing for those after it, and an error of one ended the command."""
+    ends = []
+
+    def slow(self, X, y, groups=None):
+        ends.append(deadline() - clock.now)
+        clock.now += 3e6
+        check_time_left(deadline())
+
+    def failing(self, X, y, groups=None):
+        np.linalg.inv(np.zeros((2, 2)))
+
+    monkeypatch.setattr(MLFPClassifier, "fit", slow)
+    monkeypatch.setattr(ME2Classifier, "fit", failing)
+    asked = ["compare", str(files.known), *ROLES, "--budget", "20", "--time-limit", "4000000s"]
+    models = [["--model", name] for name in ("me2", "mlfp", "gamma-knn")]
+    result = CliRunner().invoke(app, [*asked, *chain(*models)])
+    assert result.exit_code == 0, result.output
+    assert ends[0] == pytest.approx(2e6, rel=0.1), "half of what is left, with one model to come"
+    said = result.stdout
+    assert "gamma-knn" in said
+    lines = {line.split()[0]: " ".join(line.split()) for line in said.splitlines() if line.strip()}
+    assert lines["mlfp"] == "mlfp not done in time"
+    assert lines["me2"] == "me2 not done"
+    assert "me2: numpy could not learn from these rows." in said
+    assert "Singular" not in result.output

@@ -29,11 +29,64 @@ def test_by_name_and_by_number_it_is_the_same_row(rarefind, files):
 
 
 def test_people_read_bars_and_similar_cases(installed, files):
-    result = installed("explain", files.model, files.new, "--row", 5)
+    model = load(files.model)
+    number = int(model.priority(read_table(files.new, like=model.types_)).argmax())
+    result = installed("explain", files.model, files.new, "--row", number + 2)
     assert result.returncode == 0, result.stderr
-    assert "C3 (row 5): score" in result.stdout
+    assert f"C{number} (row {number + 2}): score" in result.stdout
+    assert "What raises its score:" in result.stdout
     assert "%" in result.stdout
     assert "Most like these known positives:" in result.stdout
+
+
+@pytest.fixture(scope="module", params=["metaap", "metaap-forest", "sgbap", "conditions"])
+def directed(rarefind, files, tmp_path_factory, request):
+    """A model of a kind that knows what lowers a score."""
+    path = tmp_path_factory.mktemp(request.param) / "model.rarefind"
+    result = rarefind(
+        *("fit", files.known, "--target", "false", "--id", "claim", "--drop", "day"),
+        *("--model", request.param, "--budget", "20", "-o", path),
+    )
+    assert result.returncode == 0, result.stderr
+    return path
+
+
+def test_a_row_near_the_bottom_is_not_accused(rarefind, files, directed):
+    """It was told the conditions of its leaf as if they spoke for an alert."""
+    model = load(directed)
+    table = read_table(files.new, like=model.types_)
+    lowest = int(model.priority(table).argmin())
+    assert model.explain(table.iloc[[lowest]])[0].rank_in_reference < 0.5
+    told = rarefind("explain", directed, files.new, "--row", lowest + 2, "--json")
+    said = json.loads(told.stdout)
+    assert not said["alert"]
+    assert said["because"] == []
+    # Of a list of conditions none may hold that lowers a score.
+    lowers = said["lowers"] != []
+    assert lowers or "conditions" in str(directed)
+    assert "because" not in said["reason"]
+    assert said["reason"].endswith("% of the known rows; nothing speaks for an alert.")
+    shown = rarefind("explain", directed, files.new, "--row", lowest + 2).stdout
+    assert ": nothing speaks for an alert; probability" in shown
+    assert ("What lowers its score:" in shown) == lowers
+    assert "raises" not in shown
+    assert "Most like" not in shown
+
+
+def test_what_raises_and_what_lowers_a_score(rarefind, files, directed):
+    """A large claim of the south is false more often, a small one of the north is not."""
+    model = load(directed)
+    table = read_table(files.new, like=model.types_)
+    number = int(model.priority(table).argmax())
+    told = rarefind("explain", directed, files.new, "--row", number + 2, "--json")
+    said = json.loads(told.stdout)
+    assert "amount" in {condition["column"] for condition in said["because"]}
+    assert not {c["text"] for c in said["because"]} & {c["text"] for c in said["lowers"]}
+    mixed = table.iloc[[number]].assign(region="north")
+    for reason in model.explain(mixed):
+        lowering = {condition.feature for condition in reason.lowering}
+        down = {name for name, added in reason.contributions.items() if added < 0}
+        assert "amount" not in lowering | down
 
 
 @pytest.mark.parametrize(("kind", "mark"), [("svg", b"<?xml"), ("png", b"\x89PNG")])

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
@@ -74,6 +75,59 @@ def test_a_leak_is_named(rarefind, files, tmp_path):
     assert result.returncode == 0, result.stderr
     assert "paid_back alone gives average precision" in result.stdout
     assert "--drop paid_back" in result.stdout
+
+
+def test_half_a_leak_and_a_promise_that_is_too_good_are_told(rarefind, files, tmp_path):
+    """Two such columns passed without a word, and fit promised 200 hits of 200 checks."""
+    rng = np.random.default_rng(0)
+    table = pd.read_csv(files.known)
+    table["closed"] = np.where((table["false"] == "yes") & (rng.random(900) < 0.6), "yes", None)
+    table["refund"] = np.where(table["closed"].isna() & (table["false"] == "yes"), 5.0, 0.0)
+    pd.concat([table, table[:7]]).to_csv(tmp_path / "leak.csv", index=False)
+    result = rarefind(
+        *("fit", tmp_path / "leak.csv", "--target", "false", "--budget", "40", "--id", "claim"),
+        *("--model", "metaap", "--jobs", "1", "-o", tmp_path / "model.rarefind"),
+    )
+    assert result.returncode == 0, result.stderr
+    said = " ".join(result.stdout.split())
+    assert "closed is filled in for 4" in said
+    assert "refund is 5 for 5" in said
+    assert "7 rows are copies of an earlier one in all columns but claim" in said
+    assert "Identifiers repeat: 7 rows have the claim of an earlier one." in said
+    assert "of the checks are hits is too good to be true" in said
+    assert "40.0 (40.0–40.0)" not in said
+
+
+def test_few_rows_give_a_model_and_the_estimate_says_what_it_could_not_tell(rarefind, tmp_path):
+    """It ended without a model after learning: "Class 1 has 1 group"."""
+    rng = np.random.default_rng(0)
+    few = pd.DataFrame(
+        {
+            "Date": pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(60), unit="D"),
+            "Client": np.where(np.arange(60) < 50, 0, np.arange(60)),
+            "Montant": rng.normal(size=60),
+            "Fraude": np.where(np.arange(60) % 7 == 3, "Oui", "Non"),
+        }
+    )
+    few.to_csv(tmp_path / "few.csv", index=False)
+    asked = ("fit", tmp_path / "few.csv", "--target", "Fraude", "--time", "Date", "--budget", "5")
+    model = tmp_path / "model.rarefind"
+    result = rarefind(*asked, "--entity", "Client", "--model", "gamma-knn", "-o", model)
+    assert result.returncode == 0, result.stderr
+    assert load(model).estimate_ is None
+    said = " ".join(result.stdout.split())
+    assert "There is no estimate of what the budget finds" in said
+    assert "rows with Fraude = Oui are left, and nothing could be learned from them" in said
+    assert "Class 1" not in said
+    late = few.assign(Fraude=np.where(np.arange(60) >= 54, "Oui", "Non"))
+    late.to_csv(tmp_path / "few.csv", index=False)
+    result = rarefind(*asked, "--model", "gamma-knn", "--json", "-o", model)
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert found["estimate"] is None
+    assert found["no_estimate_because"].startswith(
+        "With the last quarter of the rows held out, 0 rows with Fraude = Oui and"
+    )
 
 
 def test_trials_give_the_same_list_on_any_number_of_cores(rarefind, files, tmp_path):

@@ -222,3 +222,51 @@ def test_help_names_every_option():
         "Example",
     ):
         assert option in said
+
+
+@pytest.mark.parametrize("kind", ["csv", "excel"])
+def test_the_checked_list_comes_back(rarefind, files, tmp_path, kind):
+    """As the analyst saved it: with commas, from Excel in French, or as a workbook."""
+    path = tmp_path / ("list.xlsx" if kind == "xlsx" else "list.csv")
+    ranked = rarefind("rank", files.model, files.new, "--budget", "12", "-o", path)
+    assert ranked.returncode == 0, ranked.stderr
+    listed = pd.read_excel(path) if kind == "xlsx" else pd.read_csv(path)
+    truth = files.labelled.set_index("claim")["false"]
+    verdict = listed["claim"].map(truth).where(listed["rank"] <= 10)
+    listed = listed.assign(comment="called", verdict=verdict)
+    if kind == "xlsx":
+        listed.to_excel(path, index=False)
+    elif kind == "excel":
+        listed.to_csv(path, index=False, sep=";", decimal=",", encoding="utf-8-sig")
+    else:
+        listed.to_csv(path, index=False)
+    result = rarefind("monitor", files.model, files.new, "--checked", path, "--json")
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)["list"]
+    hits = int((verdict == "yes").sum())
+    assert (found["listed"], found["checked"], found["hits"]) == (12, 10, hits)
+
+
+def test_a_checked_list_without_identifiers_goes_by_row(rarefind, files, tmp_path):
+    model, path = tmp_path / "model.rarefind", tmp_path / "list.csv"
+    fitted = rarefind(
+        *("fit", files.known, "--target", "false", "--drop", "claim", "--budget", "9"),
+        *("--model", "metaap", "-o", model),
+    )
+    assert fitted.returncode == 0, fitted.stderr
+    assert rarefind("rank", model, files.new, "-o", path).returncode == 0
+    listed = pd.read_csv(path)
+    verdict = files.labelled["false"].iloc[listed["row"] - 2].to_numpy()
+    listed.assign(verdict=verdict).to_csv(path, index=False)
+    result = rarefind("monitor", model, files.new, "--checked", path, "--json")
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)["list"]
+    assert (found["listed"], found["checked"]) == (9, 9)
+    assert found["hits"] == (verdict == "yes").sum()
+    listed.assign(verdict="maybe").to_csv(path, index=False)
+    result = rarefind("monitor", model, files.new, "--checked", path)
+    assert result.returncode == 2
+    assert result.stderr == (
+        f"rarefind: The list has the verdict 'maybe' on row {listed['row'][0]}: write yes or no, "
+        "or nothing where the row was not checked.\n"
+    )

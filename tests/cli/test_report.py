@@ -69,7 +69,8 @@ def test_the_command_writes_the_page_and_prints_the_figures(folder):
         ("model.rarefind", "later.csv", ["--budget", "901"], "larger than the file"),
         ("model.rarefind", "later.csv", ["--budget", "many"], "not 'many'"),
         ("model.rarefind", "later.csv", ["-o", "nowhere/page.html"], "There is no folder nowhere"),
-        ("model.rarefind", "later.csv", ["-o", "later.csv"], "is read by the command"),
+        ("model.rarefind", "later.csv", ["-o", "later.csv"], "should end in .html"),
+        ("model.rarefind", "later.csv", ["-o", "page.pdf"], "should end in .html: a report is a"),
     ],
 )
 def test_mistakes_end_with_code_2_and_nothing_written(

@@ -53,9 +53,9 @@ def test_options_come_from_a_file(rarefind, files, tmp_path):
     (tmp_path / "rarefind.toml").write_text(
         'target = "false"\nid = "claim"\njson = true\n\n'
         '[fit]\nbudget = 20\nmodel = "gamma-knn"\ndrop = ["day", "customer"]\n'
-        'output = "model.rarefind"\n\n[rank]\nbudget = "2%"\n'
+        '\n[rank]\nbudget = "2%"\n'
     )
-    fitted = rarefind("fit", files.known, cwd=tmp_path)
+    fitted = rarefind("fit", files.known, "-o", "model.rarefind", cwd=tmp_path)
     assert fitted.returncode == 0, fitted.stderr
     card = json.loads(fitted.stdout)["card"]
     assert card["kept_out"] == ["day", "customer"]
@@ -72,6 +72,11 @@ def test_options_come_from_a_file(rarefind, files, tmp_path):
         ("[fitt]\nbudget = 1", "has command 'fitt', which is not known: did you mean 'fit'?"),
         ("[rank]\ntarget = 1", "has [rank] 'target', which is not known"),
         ("target", "is not TOML"),
+        ('output = "known.csv"', "has 'output', a file to write to, which belongs on the command"),
+        ('[rank]\noutput = "known.csv"', "has [rank] 'output', a file to write to"),
+        ('[explain]\npicture = "why.svg"', "has [explain] 'picture', a file to write to"),
+        ('[simulate]\nahead = "new.csv"', "has [simulate] 'ahead', a file to write to"),
+        ('[demo]\nreport = "new.html"', "has [demo] 'report', a file to write to"),
     ],
 )
 def test_mistakes_in_that_file(rarefind, tmp_path, text, sentence):

@@ -18,6 +18,8 @@ from sklearn.ensemble import (
 )
 from sklearn.tree import DecisionTreeClassifier
 
+from rarefind._core.fields import StateError
+from rarefind._core.saved import check_object
 from rarefind.boosting import LambdaMARTClassifier, ProjectionBoostingClassifier, SGBAPClassifier
 from rarefind.conditions import condition_matrix
 from rarefind.conditions._ensembles import break_up
@@ -282,21 +284,21 @@ def test_the_matrix_is_what_the_tests_say(found, points, times):
         for c, branch in enumerate(found):
             assert held[i, c] == all(test.holds(point[j]) for j, test in branch.items())
     assert tests.branches() == found
-    tests.check_state(3)
+    check_object(tests)
 
 
 def test_arrays_that_do_not_fit_together_are_refused():
     tests = BranchArrays.of([{0: Asked(high=1.0)}, {1: Asked(levels=frozenset({1.0, 2.0}))}])
     for broken in (
-        tests._replace(column=np.array([0, 7], dtype=np.int32)),
+        tests._replace(column=np.array([0, -7], dtype=np.int32)),
         tests._replace(start=np.array([0, 1, 5], dtype=np.int32)),
         tests._replace(set_start=np.array([0, 0, 9], dtype=np.int32)),
         tests._replace(low=np.zeros(1)),
         tests._replace(asks=np.array([0, 2], dtype=np.int32)),
         tests._replace(start=np.array([0, 2, 1], dtype=np.int32)),
     ):
-        with pytest.raises(ValueError, match="do not fit together"):
-            broken.check_state(2)
+        with pytest.raises(StateError, match="a branches: "):
+            check_object(broken)
 
 
 def test_json_of_a_booster_has_what_is_read():

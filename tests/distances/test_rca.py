@@ -63,7 +63,7 @@ def test_rows_are_white_within_chunklets(data):
 def test_the_scale_of_the_columns_changes_no_distance(data):
     X, y = data
     scale = np.array([1.0, 1000.0, 0.01, 5.0])
-    for model in (RCA(), RCA(reg=0.1), RCA(2)):
+    for model in (RCA(), RCA(reg=0.1), RCA(2)):  # three classes tell two directions apart
         plain = model.fit(X, y).get_mahalanobis_matrix()
         scaled = model.fit(X * scale, y).get_mahalanobis_matrix()
         np.testing.assert_allclose(scaled * np.outer(scale, scale), plain, rtol=1e-6, atol=1e-9)
@@ -81,12 +81,42 @@ def test_fewer_components_are_the_most_relevant_and_white(data):
         assert along.var() / naive_within(along, y)[0, 0] <= placed.var() + 1e-9
 
 
+def test_the_map_is_the_cholesky_factor_of_the_inverse(data):
+    X, y = data
+    for labels in (y, y > 0):
+        inverse = np.linalg.inv(naive_within(X, labels))
+        factor = np.linalg.cholesky(inverse)
+        np.testing.assert_allclose(RCA(reg=0).fit(X, labels).components_, factor.T, rtol=1e-7)
+
+
+def test_directions_do_not_depend_on_the_last_digits(data):
+    """Two classes have one Fisher axis; the others of a generalised eigenproblem are arbitrary."""
+    X, y = data
+    labels = y > 0
+    plain = RCA(reg=0).fit(X, labels).components_
+    shaken = (
+        RCA(reg=0).fit(X * (1 + 1e-8 * np.sin(np.arange(360)).reshape(90, 4)), labels).components_
+    )
+    np.testing.assert_allclose(shaken, plain, rtol=1e-5, atol=1e-6)
+
+
+def test_more_directions_than_the_classes_tell_apart_are_refused(data):
+    X, y = data
+    assert RCA(1).fit(X, y > 0).components_.shape == (1, 4)
+    with pytest.raises(ValueError, match=r"n_components=2 .* 2 classes .* at most that many"):
+        RCA(2).fit(X, y > 0)
+    with pytest.raises(ValueError, match="n_components=3"):
+        RCA(3).fit(X, y)
+
+
 def test_singular_covariances(data):
     X, y = data
     dependent = np.column_stack([X, X[:, 0] + X[:, 1], np.ones(90), y])
     assert np.isfinite(RCA().fit(dependent, y).transform(dependent)).all()
     with pytest.raises(ValueError, match="raise reg"):
         RCA(reg=0).fit(np.column_stack([X, np.ones(90)]), y)
+    with pytest.raises(ValueError, match="raise reg"):
+        RCA(reg=0).fit(np.column_stack([X, X @ [1.0, -2.0, 0.5, 3.0]]), y)
 
 
 def test_errors_tell_what_to_do(data):

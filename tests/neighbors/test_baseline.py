@@ -181,7 +181,7 @@ def test_drawn_rows_stand_for_all(baseline):
 @every_baseline
 def test_too_few_positives_to_tune_say_what_to_do(baseline):
     X, y = np.random.default_rng(0).normal(size=(50, 2)), np.arange(50) < 1
-    with pytest.raises(ValueError, match=r"none of the 1 .* or give threshold a number"):
+    with pytest.raises(ValueError, match=r"of 1 too few are left .* or give threshold a number"):
         baseline(threshold="auto").fit(X, y)
     assert baseline(threshold=0.5).fit(X, y).threshold_ == 0.5
     assert baseline().fit(X, y).priority(X).shape == (50,)
@@ -224,9 +224,11 @@ def test_verbose_shows_progress_and_silence_is_the_default(baseline, capsys):
 
 def test_nearness_orders_as_the_ratio_does():
     inf = np.inf
-    d_pos = np.array([inf, inf, 1.0, 2.0, 1.0, 1.0, 0.0, 0.0, 0.0, 5.0])
-    d_neg = np.array([1.0, inf, 0.0, 1.0, 1.0, 9.0, 0.0, 1.0, 8.0, inf])
+    d_pos = np.array([inf, inf, 1.0, 2.0, 1.0, 1.0, 0.0, 0.0, 5.0])
+    d_neg = np.array([1.0, inf, 0.0, 1.0, 1.0, 9.0, 1.0, 8.0, inf])
     found = nearness(d_pos, d_neg)
     assert found[:3].tolist() == [0, 0, 0]
     assert (np.diff(found[2:]) > 0).all()
     assert found.max() < 1
+    rare, even, common = nearness(np.zeros(3), np.zeros(3), np.array([1e-3, 1.0, 50.0]))
+    assert 0 < rare < found[3] < even == found[4] < common < found[6]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naive_copies import score_of_copies
 
 from rarefind.neighbors import ClassWeightedKNNClassifier, GammaKNNClassifier
 
@@ -27,6 +28,10 @@ def test_one_dimension_in_whole_numbers(points, k):
     size = {True: int(positive.sum()), False: int((~positive).sum())}
     model = ClassWeightedKNNClassifier(k, pos_label=True).fit(X, positive)
     for x in range(8):
+        by_number = score_of_copies(np.array([x]), X, positive, (k + 1) // 2, k // 2 + 1)
+        if by_number is not None:
+            assert model.priority([[x]])[0] == pytest.approx(by_number)
+            continue
         nearest = sorted((Fraction(size[p] * abs(x - a), len(points)), not p) for a, p in points)
         votes = sum(not negative for _, negative in nearest[:k])
         assert model.predict([[x]])[0] == (votes >= Fraction(k, 2))

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from naive_copies import copies_at
 from sklearn.neighbors import KNeighborsClassifier
 
 from rarefind.neighbors import DistanceWeightedKNNClassifier
@@ -21,7 +22,15 @@ def grids(draw):
 
 
 def naive_vote(x, X, positive, k):
-    """Weights of the k nearest, positives first where distances are equal; exact."""
+    """Weights of the k nearest, positives first where distances are equal; exact.
+
+    Where more than k rows are copies of it, of both classes, all of them vote, but a class that has
+    less than half of a vote in k.
+    """
+    here, others = copies_at(x, X, positive)
+    if here and others and here + others > k:
+        votes = [k * Fraction(n, here + others) for n in (here, others)]
+        return tuple(n * (v >= Fraction(1, 2)) for n, v in zip((here, others), votes, strict=True))
     nearest = sorted((int(np.abs(x - z).sum()), not p) for z, p in zip(X, positive, strict=True))
     nearest = nearest[:k]
     touching = [(d, negative) for d, negative in nearest if d == 0]

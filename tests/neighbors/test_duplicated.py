@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from naive_copies import score_of_copies
 from sklearn.neighbors import KNeighborsClassifier
 
 from rarefind.neighbors import DuplicatedKNNClassifier
@@ -19,8 +20,15 @@ def grids(draw):
 
 
 def naive_vote(x, X, positive, k):
-    """Plain k-NN on rows that are really duplicated; ties to the positive."""
+    """Plain k-NN on rows that are really duplicated; ties to the positive.
+
+    But where rows are copies of both classes, their numbers decide.
+    """
     copies = max(1, round((~positive).sum() / positive.sum()))
+    q, r = (k + 1) // 2, k // 2 + 1
+    by_number = score_of_copies(x, X, positive, -(-q // copies), r)
+    if by_number is not None:
+        return by_number >= 1
     all_rows = np.concatenate([np.repeat(X[positive], copies, axis=0), X[~positive]])
     negative = np.arange(len(all_rows)) >= copies * positive.sum()
     nearest = sorted(zip(np.abs(all_rows - x).sum(axis=1), negative, strict=True))[:k]

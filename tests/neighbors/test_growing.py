@@ -11,11 +11,14 @@ NOBODY = np.array([-1])
 
 
 def slow_twin(d_pos, d_neg, k):
-    """Walk through all rows, nearest first, positives before negatives at equal distances."""
+    """Walk through all rows, nearest first, positives before negatives at equal distances.
+
+    Copies of the row itself belong to it, whatever their class.
+    """
     walk = sorted([(d, False) for d in d_pos] + [(d, True) for d in d_neg])
     wanted, positives, negatives = min(k, len(d_pos)), 0, 0
-    for _, negative in walk:
-        if positives >= wanted and negative:
+    for distance, negative in walk:
+        if positives >= wanted and negative and distance > 0:
             break
         positives, negatives = positives + (not negative), negatives + negative
     return positives, negatives

@@ -93,6 +93,9 @@ def test_balls_decide_as_the_rule_says_among_ties_and_copies(table, quantile, co
             to_negative = to_rows[inside & ~positive].min(initial=np.inf)
             hit = ((x - c) ** 2).sum() <= bound
             hit &= to_rows[inside & positive].min() <= to_negative
+            here, others = ((to_rows[inside & own] == 0).sum() for own in (positive, ~positive))
+            if here and others:  # a copy of both classes: their numbers decide
+                hit &= here >= others
             balls.append((((x - c) ** 2).sum(), hit))
         distances = [distance for distance, _ in balls]
         nearest = balls[int(np.argmin(distances))][1]

@@ -23,12 +23,15 @@ def grids(draw):
 
 
 def naive_posterior(x, X, positive, k):
-    """The paper's rule, row by row; exact but for the test of the two intervals."""
+    """The paper's rule, row by row; exact but for the test of the two intervals.
+
+    All copies of the row belong to its neighbourhood.
+    """
     walk = sorted((int(np.abs(x - z).sum()), not p) for z, p in zip(X, positive, strict=True))
     m_pos, m = int(positive.sum()), len(X)
     k_q = n_q = 0
-    for _, negative in walk:
-        if negative and k_q >= min(k, m_pos):
+    for distance, negative in walk:
+        if negative and distance > 0 and k_q >= min(k, m_pos):
             break
         k_q, n_q = k_q + (not negative), n_q + negative
     if n_q == 0:

@@ -9,7 +9,11 @@ from typer.testing import CliRunner
 
 import rarefind
 from rarefind.cli import app
+from rarefind.plots import BudgetCurveDisplay
 from rarefind.report import make_report, write_report
+from rarefind.report._estimate import held_out_list
+from rarefind.tables import monitor
+from rarefind.tables.lists import ListRequest
 
 
 def payments(start, days, seed):
@@ -76,6 +80,7 @@ def reported(request, folder, estimates):
 def test_the_estimate_is_that_of_the_fit(reported, estimates):
     name, figures = reported
     found, fitted = figures["estimate"], estimates[name]
+    fitted = dict(fitted)
     asked = {key: fitted.pop(key) for key in ("how", "budget", "per", "one_per")}
     assert {key: found[key] for key in fitted} == fitted
     assert found["held_out"]["how"] == asked["how"]
@@ -84,6 +89,31 @@ def test_the_estimate_is_that_of_the_fit(reported, estimates):
         asked["per"],
         asked["one_per"],
     )
+
+
+def test_fit_curve_and_monitor_have_one_estimate(reported, folder, estimates):
+    """Each of them had a precision of its own: by lists, by a curve, by the top of all rows."""
+    name, _ = reported
+    model = rarefind.load(folder / f"{name}.rarefind")
+    request = ListRequest(model.estimate_.budget, model.estimate_.per, model.estimate_.one_per)
+    fitted = estimates[name]["precision"]
+    held_out = held_out_list(model, request)
+    curve = BudgetCurveDisplay.from_predictions(
+        held_out.labels.positive,
+        held_out.curves["This model"],
+        budget=int(held_out.listed.sum()),
+    )
+    assert np.interp(curve.budget, curve.checks, curve.hits) / curve.budget == pytest.approx(
+        fitted["value"]
+    )
+    # A file of as many rows as were held out: so many checks go as deep there.
+    rows = model.estimate_.positive.size
+    new = pd.concat([payments("2026-01-15", 12, seed) for seed in (1, 2)])[:rows]
+    watched = monitor(model, [new]).checked
+    if held_out.listed.sum() < 20:
+        assert watched.held_out is None, "too few checks say nothing of a list"
+    else:
+        assert watched.held_out._asdict() == pytest.approx(fitted)
 
 
 def test_the_list_is_that_of_rank(reported, folder):

@@ -130,6 +130,8 @@ def by_definition(node, record):
         value = record[node.name]
         if value is None or value != value:
             return None
+        if node.name in TRUTHS:
+            return value == 1
         return float(value) if node.name in NUMBERS else value
     if isinstance(node, And | Or):
         found = [by_definition(part, record) for part in node.items]

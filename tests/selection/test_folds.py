@@ -101,13 +101,15 @@ def test_nothing_left_to_train_on_is_an_error():
 
 def test_one_positive_cannot_be_held_out():
     with pytest.raises(
-        ValueError, match="Class fraud has 1 row: holding some out needs at least 2"
+        ValueError, match=r"The rarer label \(fraud\) has 1 row: holding some out needs at least 2"
     ):
         folds(np.zeros((4, 1)), ["fraud", "ok", "ok", "ok"])
 
 
 def test_positives_of_one_group_cannot_be_held_out():
-    with pytest.raises(ValueError, match="Class 1 has 1 group: holding some out needs at least 2"):
+    with pytest.raises(
+        ValueError, match="The rarer label has 1 group: holding some out needs at least 2"
+    ):
         folds(np.zeros((6, 1)), [1, 1, 0, 0, 0, 0], groups=[1, 1, 2, 2, 3, 3])
 
 

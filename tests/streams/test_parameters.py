@@ -116,7 +116,7 @@ def test_copies_of_a_model_have_parameters_of_their_own():
         (X[:1, :2], "2 features"),
         (np.full((1, 3), np.inf), "inf in 1 of 1 rows"),
         (X[0], "1D array"),
-        (np.array([["a", "b", "c"]]), "could not convert"),
+        (np.array([["a", "b", "c"]]), "holds text"),
         (np.empty((0, 3)), "0 sample"),
     ],
     ids=["columns", "inf", "one dimension", "text", "none"],

@@ -1,23 +1,30 @@
 """What a budget finds, against going down the lists by hand."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import beta
 
 from rarefind import TableModel, load, save
 from rarefind.data import DriftReference, TableEncoder
+from rarefind.data.clock import read_times
 from rarefind.metrics import budget as checks_bought
 from rarefind.neighbors import GammaKNNClassifier
 from rarefind.tables import (
     BudgetEstimate,
+    CannotHoldOutError,
     PlainXGBoost,
     estimate_budget,
     hold_out,
     monitor,
     whole_budget,
 )
+from rarefind.tables._periods import in_whole_periods
+from rarefind.tables.lists import ListRequest
 
 
 def estimate(positive, priority, **given):
@@ -159,7 +166,7 @@ def test_in_time_the_past_scores_what_comes_later(table):
     cut = shuffled["when"].iloc[test].min()
     assert shuffled["when"].iloc[train].max() < cut - pd.Timedelta("2D")
     assert (shuffled["when"] >= cut).sum() == test.size == 100
-    found = estimate_budget(model, shuffled, "10%", held_out=looks, per="day")
+    found = estimate_budget(model, shuffled, "10%", held_out=looks)
     assert "the last 25% of the rows" in found.how
     assert "2 days" in found.how
     np.testing.assert_array_equal(pd.DatetimeIndex(found.time), shuffled["when"].iloc[test])
@@ -189,12 +196,100 @@ def test_a_column_may_have_braces_in_its_name(table):
     assert found.how.endswith("5 of 5 folds of the rows, rows of one {who} together.")
 
 
-def test_a_plain_xgboost_ends_its_rounds_in_time_and_it_is_said(table):
+def test_a_list_is_not_compared_with_a_plain_xgboost_that_was_cut_short(table):
     model = model_of(drop=["when", "who"])
     plain = PlainXGBoost(model, table, seconds=0.0)
     found = estimate_budget(model, table, 40, plain=plain)
     assert plain.rounds == 1, "there is always one"
-    assert found.how.endswith("The plain XGBoost had time for 1 of its rounds only.")
+    assert found.how.endswith(
+        "A plain XGBoost was not done in time, so the list is not compared with it."
+    )
+    value = found.list_value()
+    assert (value.plain_hits, value.plain_ahead) == (None, None)
+
+
+def test_a_day_that_is_not_whole_has_no_budget(table):
+    """The last quarter began at 11 pm: an hour of rows had the checks of a day."""
+    model = model_of(time="when", drop=["who"])
+    late = table.assign(when=table["when"] + pd.Timedelta("11h"))
+    held = hold_out(model, late, per="day")
+    days = late["when"].iloc[held.parts[0][1]].dt.strftime("%m-%d").value_counts()
+    assert days.to_dict() == {"01-14": 24, "01-15": 24, "01-16": 24, "01-17": 24}
+    assert held.how == (
+        "Held out: the last 4 whole days, 24% of the rows, 2026-01-14 to 2026-01-17; rows after "
+        "them are of a day that is not over, and are left out."
+    )
+    assert late["when"].iloc[held.parts[0][0]].max() == pd.Timestamp("2026-01-13 23:00")
+    assert estimate_budget(model, late, 5, per="day").list_value().checks == 4 * 5
+    stub = estimate_budget(model, late, 5, held_out=hold_out(model, late), per="day")
+    assert stub.list_value().checks == 4 * 5, "the last quarter begins at 11 pm"
+    week = hold_out(model, late, per="week")
+    held = late["when"].iloc[week.parts[0][1]]
+    assert (held.min(), held.max()) == (
+        pd.Timestamp("2026-01-05"),
+        pd.Timestamp("2026-01-11 23:00"),
+    )
+    with pytest.raises(CannotHoldOutError, match="do not cover a whole month and time before it"):
+        hold_out(model, late, per="month")
+
+
+def test_another_period_is_estimated_by_whole_ones_too(table):
+    model = model_of(time="when", drop=["who"])
+    fitted = estimate_budget(model, table, 20)
+    assert table["when"].iloc[300] == pd.Timestamp("2026-01-13 12:00")
+    by_day = fitted.for_list(ListRequest(5, "day"))
+    assert np.bincount(by_day.lists()).tolist() == [24, 24, 24], "neither half of a day"
+    assert by_day.for_list(ListRequest(5, "hour")).positive.size == 72
+    assert fitted.for_list(ListRequest(5, "kind")) is None
+
+
+@pytest.mark.parametrize("clock", ["whole day", "office hours", "dates"])
+def test_whole_periods_are_those_of_other_days(clock):
+    days = pd.date_range("2026-01-05", "2026-01-18")  # two weeks
+    when = days.repeat(24) + pd.to_timedelta(np.tile(np.arange(24), 14), "h")
+    if clock == "office hours":
+        when = when[(when.hour >= 9) & (when.hour < 17) & (when.day_of_week < 5)]
+    if clock == "dates":
+        when = when.normalize()
+    for per in ("day", "week"):
+        assert in_whole_periods(read_times(pd.Series(when)), per).all()
+    cut = when[when < "2026-01-15"] if clock == "dates" else when[when < "2026-01-14 13:00"]
+    rows = in_whole_periods(read_times(pd.Series(cut)), "week")
+    assert cut[rows].max() < pd.Timestamp("2026-01-12")
+    last = pd.Timestamp("2026-01-15" if clock == "dates" else "2026-01-14")
+    assert cut[in_whole_periods(read_times(pd.Series(cut)), "day")].max() < last
+
+
+def test_all_or_nothing_is_not_said_to_be_certain():
+    found = estimate([1] * 70 + [0] * 30, -np.arange(100.0)).list_value(30)
+    assert found.hits.value == found.hits.high == 30
+    assert found.hits.low == pytest.approx(30 * beta.ppf(0.025, 30, 1))
+    found = estimate([1] * 20 + [0] * 80, -np.arange(100.0)).list_value(60)
+    assert found.share_found == (1, pytest.approx(beta.ppf(0.025, 20, 1)), 1)
+
+
+def test_an_estimate_warns_by_itself():
+    perfect = estimate([1] * 30 + [0] * 70, -np.arange(100.0))
+    (said,) = perfect.notes(perfect.list_value(30), "Fraude = Oui")
+    assert said.startswith("That 100 % of the checks are hits is too good to be true")
+    assert perfect.notes(perfect.list_value(50), "Fraude = Oui") == []
+    assert perfect.notes(perfect.list_value(5), "Fraude = Oui") == [], "five may be found so"
+    few = estimate([1, 1, 0, 0, 0, 0], range(6))
+    assert few.notes(few.list_value(), "Fraude = Oui") == [
+        "Only 2 of 6 held-out rows have Fraude = Oui: the estimate is rough."
+    ]
+
+
+def test_warnings_of_folds_are_not_about_the_model(table):
+    class Warns(GammaKNNClassifier):
+        def fit(self, X, y, groups=None):
+            warnings.warn(f"learned from {len(X)} rows", UserWarning, stacklevel=2)
+            return super().fit(X, y, groups)
+
+    model = TableModel(Warns(k=1), "bad", "yes", drop=["when", "who"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert estimate_budget(model, table, 40) is not None
 
 
 def test_it_is_kept_in_the_file_of_a_model(table, tmp_path):
@@ -287,7 +382,7 @@ def test_the_estimate_has_the_days_of_the_list(table):
     paris = table.assign(when=when)
     model = model_of(time="when", drop=["who"]).fit(paris)
     found = estimate_budget(model, paris, 2, per="day")
-    held = hold_out(model, paris).parts[0][1]
+    held = hold_out(model, paris, per="day").parts[0][1]
     days = when.iloc[held].dt.strftime("%Y-%m-%d")
     assert days.nunique() == np.unique(found.lists()).size
     in_utc = when.iloc[held].dt.tz_convert("UTC").dt.strftime("%Y-%m-%d")
@@ -314,7 +409,7 @@ def test_a_row_is_encoded_once_in_each_fold_and_nothing_is_kept_of_folds(table, 
     monkeypatch.setattr(DriftReference, "of", lambda *given: counted.append(1) or count(*given))
 
     class NoRival:
-        rounds = 100
+        is_done = True
 
         def scores(self, number, train, held):
             return np.zeros(held.size)

@@ -1,6 +1,6 @@
 """Keep or retrain: by the list, by the columns, by the score."""
 
-from types import SimpleNamespace
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,13 +14,19 @@ from rarefind.auto import AutoClassifier
 from rarefind.boosting import SGBAPClassifier
 from rarefind.metrics import Interval
 from rarefind.neighbors import GammaKNNClassifier
-from rarefind.tables import ListCheck, monitor
+from rarefind.tables import BudgetEstimate, ListCheck, monitor
 from rarefind.tables._verdicts import (
     expected_distribution,
-    held_out_precision,
     hits_distribution,
 )
 from rarefind.trees import MetaAPClassifier
+
+
+def held_out_rows(priority, positive, **given):
+    n = priority.size
+    told = {"how": "by hand", "per": None, "rows": n, "fold": np.zeros(n, dtype=int), "plain": None}
+    told["probability"] = np.full(n, 0.5)
+    return BudgetEstimate(priority=priority, positive=positive, **told | given)
 
 
 def payments(rng, n):
@@ -96,15 +102,16 @@ def test_the_list_of_the_fit_is_judged_by_default(model, new):
     watched = TableModel(target="fraud", entity="shop")
     watched.__dict__.update({**vars(model), "entity": "shop"})
     new["shop"] = np.arange(2000) % 7
-    estimate = SimpleNamespace(priority=np.ones(9), positive=np.ones(9, dtype=bool), budget=2)
-    estimate.per, estimate.one_per = "country", "shop"
-    watched.estimate_ = estimate
+    rows = {"group": np.arange(9) % 2, "group_rows": np.array([5, 4]), "owner": np.arange(9)}
+    watched.estimate_ = held_out_rows(
+        np.ones(9), np.ones(9, dtype=bool), budget=2, per="country", one_per="shop", **rows
+    )
     listed = watched.rank(new, 2, per="country", one_per=True, reasons=False)
     report = monitor(watched, [new])
     assert report.checked.listed == len(listed) == 6
     assert report.checked.expected.value == pytest.approx(listed["probability"].sum())
     # What the file does not have cannot divide it.
-    watched.estimate_.per = "region"
+    watched.estimate_ = replace(watched.estimate_, per="region")
     assert monitor(watched, [new]).checked.listed == 2
 
 
@@ -195,9 +202,7 @@ def test_what_was_held_out_at_fit_is_the_measure(model, new):
     """Probabilities are too high, and the held-out rows showed it."""
     n = 2000
     rng = np.random.default_rng(2)
-    estimate = SimpleNamespace(
-        priority=rng.random(n), positive=rng.random(n) < 0.02, budget=100, per=None, one_per=None
-    )
+    estimate = held_out_rows(rng.random(n), rng.random(n) < 0.02, budget=100)
     watched = TableModel(target="fraud")
     watched.__dict__.update(vars(model))
     watched.estimate_ = estimate
@@ -209,6 +214,7 @@ def test_what_was_held_out_at_fit_is_the_measure(model, new):
     assert report.verdict == "keep"
     top = np.argsort(-estimate.priority, kind="stable")[:100]
     assert report.checked.held_out.value == estimate.positive[top].mean()
+    assert report.checked.held_out == estimate.list_value().precision
 
 
 @pytest.mark.parametrize(
@@ -330,5 +336,3 @@ def test_what_checked_rows_tell():
     little = ListCheck.of(np.full(5000, 0.5), np.arange(5000) < 2300, 5000, None)
     assert little.p_value < 1e-6
     assert not little.is_below  # significant, but only a few hits short
-    assert held_out_precision(np.arange(100.0), np.arange(100) >= 90, 0.2).value == 0.5
-    assert held_out_precision(np.arange(100.0), np.arange(100) >= 90, 0.1) is None

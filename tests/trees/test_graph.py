@@ -4,9 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trees.naive import path, random_rows, tables
 
+from rarefind._core.fields import StateError
+from rarefind._core.saved import check_object
 from rarefind.trees._columns import read_columns
 from rarefind.trees._meta import Plan, grow_meta_tree
-from rarefind.trees.graph import MetaTree, OuterNodes, TreeConditions, check_state
+from rarefind.trees.graph import MetaTree, OuterNodes, TreeConditions
 
 
 def handmade():
@@ -153,9 +155,10 @@ def test_new_levels_go_with_at_least_half_of_the_weight(model, seed):
 
 def test_a_tree_without_room_for_new_levels_is_refused():
     tree = handmade()
-    check_state(tree, 2)
-    with pytest.raises(ValueError, match="malformed"):
-        check_state(tree._replace(sets=tree.sets[:, :-1]), 2)
+    tree = tree._replace(nodes=tree.nodes._replace(sums=np.tile([4.0, 4.0, 1.0], (5, 1))))
+    check_object(tree)
+    with pytest.raises(StateError, match="asks for categories that are not there"):
+        check_object(tree._replace(sets=tree.sets[:, :-1]))
 
 
 @given(grown(), st.integers(0, 99))

@@ -515,5 +515,5 @@ def test_with_a_single_positive_nothing_is_held_out():
     model = MetaAPClassifier(2, 2, threshold=None).fit(X, y)
     assert np.isnan(model.held_out_value_)
     assert model.priority(X).argmax() == 7
-    with pytest.raises(ValueError, match="Class True has 1 row"):
+    with pytest.raises(ValueError, match="The rarer label has 1 row"):
         MetaAPClassifier(2, 2).fit(X, y)

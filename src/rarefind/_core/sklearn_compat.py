@@ -9,12 +9,18 @@ from typing import Any
 
 from sklearn import model_selection
 from sklearn.metrics import _scorer
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import StrOptions, validate_parameter_constraints
 
 from rarefind._core.deadline import check_time_left, deadline
 from rarefind._core.progress import progress_bar
 
-__all__ = ["CallbackSupportMixin", "register_scorer", "report_progress", "with_callbacks"]
+__all__ = [
+    "CallbackSupportMixin",
+    "check_parameters",
+    "register_scorer",
+    "report_progress",
+    "with_callbacks",
+]
 
 try:  # scikit-learn 1.9 and later
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -26,6 +32,13 @@ except ImportError:
     def with_callbacks(method: Any) -> Any:
         """Return the method as it is."""
         return method
+
+
+def check_parameters(cls: Any, given: dict[str, Any]) -> None:
+    """Raise where parameters are not what the class says of them, as ``fit`` would."""
+    constraints = getattr(cls, "_parameter_constraints", {})
+    known = {name: value for name, value in given.items() if name in constraints}
+    validate_parameter_constraints(constraints, known, caller_name=cls.__name__)
 
 
 def register_scorer(name: str, scorer: Callable[..., float]) -> None:

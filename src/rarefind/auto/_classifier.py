@@ -18,8 +18,20 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from rarefind._core.deadline import seconds_of
+from rarefind._core.fields import (
+    DictOf,
+    Either,
+    Flag,
+    ListOf,
+    Number,
+    Object,
+    StateError,
+    Text,
+    Whole,
+)
 from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import report_progress, with_callbacks
+from rarefind._core.state import State
 from rarefind._core.types import ArrayLike, Floats, Label, Table
 from rarefind.auto._candidates import CANDIDATE_NAMES, candidate_estimators
 from rarefind.auto._choice import ChosenCandidates, Settled, choose, fit_chosen, score_kind
@@ -29,7 +41,7 @@ from rarefind.auto._rows import Known, check_times
 from rarefind.auto._rungs import rungs
 from rarefind.auto._search import Search
 from rarefind.auto._time_limit import TimeLimit
-from rarefind.base import RareClassifier
+from rarefind.base import CLASSIFIER_STATE, RareClassifier
 from rarefind.metrics import budget as number_of_checks
 from rarefind.rules import Reason
 
@@ -37,7 +49,36 @@ from rarefind.rules import Reason
 _FEWEST = 3
 
 
-@saved("auto")
+def _check_members(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    members = state["_members"]
+    names = [member.name for member in members]
+    if len(set(names)) != len(names) or set(state["fitted_on_"]) != set(names):
+        raise StateError("'_members' are not those that were fitted")
+    if len(members) > 1 and any(member.scale is None for member in members):
+        raise StateError("a member has no scale by which its scores are ranked")
+    if len(members) > 1 and state["_calibration"] is None:
+        raise StateError("the mean of members has no calibration")
+    if sizes["classes"] != 2 or any(len(m.estimator.classes_) != 2 for m in members):
+        raise StateError("there are more than two classes")
+    if len({len(column) for column in state["_board"].values()}) > 1:
+        raise StateError("'_board' is not a table")
+
+
+@saved(
+    "auto",
+    state=CLASSIFIER_STATE
+    | State(
+        {
+            "_members": ListOf(Object("auto-member", most={"least": "d"}, d="d"), low=1),
+            "best_name_": Text(),
+            "beats_chance_": Flag(),
+            "interrupted_": Flag(),
+            "fitted_on_": DictOf(Text(), Whole()),
+            "_board": DictOf(Text(), ListOf(Either(Text(), Flag(), Number(nan=True, inf=True)))),
+        },
+        _check_members,
+    ),
+)
 class AutoClassifier(RareClassifier):
     """The best of rarefind's estimators, and of plain XGBoost, for a budget and a time limit.
 

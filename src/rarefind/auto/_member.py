@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
@@ -10,7 +11,9 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from rarefind._core.fields import FloatArray, IntArray, Maybe, Object, StateError, Text
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Bools, Floats, Ints
 from rarefind.auto._preparation import Preparation
 from rarefind.auto._rows import Known
@@ -22,7 +25,21 @@ _LEAST_SPREAD = 1e-3
 _CONDITIONS_SHOWN = 5
 
 
-@saved("rank-scale")
+def _check_knots(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    if not sizes["n"]:
+        raise StateError("there is no score")
+
+
+@saved(
+    "rank-scale",
+    state=State(
+        {
+            "score": FloatArray("n", strict=True),
+            "rank": FloatArray("n", low=0, high=1, rising=True),
+        },
+        _check_knots,
+    ),
+)
 class RankScale(NamedTuple):
     """The share of held-out rows below a score: rises wherever the score does.
 
@@ -57,7 +74,30 @@ class RankScale(NamedTuple):
         return np.where(over > 0, 1 - (1 - self.rank[-1]) / (1 + over), rank)
 
 
-@saved("auto-member")
+def _check_given(state: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, int]:
+    """A member is given the columns as they are, or as they are prepared for it."""
+    if sizes["classes"] != 2 or state["estimator"].reads_tables:
+        raise StateError("'estimator' is not one that ranks rows of numbers")
+    if state["preparation"] is None:
+        return {"d": sizes["given"], "least": sizes["given"]}
+    if state["preparation"].source.size != sizes["given"]:
+        raise StateError("'estimator' was fitted to another number of columns")
+    return {"least": int(state["preparation"].source.max()) + 1}
+
+
+@saved(
+    "auto-member",
+    state=State(
+        {
+            "name": Text(),
+            "estimator": Object(d="given", classes="classes"),
+            "preparation": Maybe(Object("auto-preparation")),
+            "rows": Maybe(IntArray("rows", low=0, strict=True)),
+            "scale": Maybe(Object("rank-scale")),
+        },
+        _check_given,
+    ),
+)
 class Member(NamedTuple):
     """A fitted model, the rows it was fitted to, and how its score becomes a rank."""
 
@@ -161,14 +201,16 @@ class InputColumns(NamedTuple):
 def merge_reasons(reasons: list[Reason], score: float, rank: float | None) -> Reason:
     """The reason of a mean of members: their conditions by weight, a column once."""
     found: dict[str, Condition] = {}
+    net: dict[str, float] = {}
     for reason in reasons:
         for condition in reason.because:
-            own = condition.weight / len(reasons)
-            before = found.get(condition.feature)
-            if before is None:
-                found[condition.feature] = replace(condition, weight=own)
-            else:
-                found[condition.feature] = replace(before, weight=before.weight + own)
-    because = sorted(found.values(), key=lambda condition: -condition.weight)
+            name, own = condition.feature, condition.weight / len(reasons)
+            before = found.get(name)
+            found[name] = replace(
+                before or condition, weight=own + (before.weight if before else 0.0)
+            )
+            net[name] = net.get(name, 0.0) + (-own if condition.lowers else own)
+    directed = [replace(condition, lowers=net[name] < 0) for name, condition in found.items()]
+    because = sorted(directed, key=lambda condition: -condition.weight)
     similar = next((reason.similar for reason in reasons if reason.similar), [])
     return Reason(score, rank, because[:_CONDITIONS_SHOWN], similar)

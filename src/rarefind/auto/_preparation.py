@@ -8,7 +8,9 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from rarefind._core.fields import FloatArray, IntArray
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Bools, Floats, Ints
 from rarefind.rules import Condition
 from rarefind.rules.reasons import short
@@ -23,7 +25,17 @@ _FARTHEST = 1e30
 _NUMBER, _MISSING, _LEVEL = 0, 1, 2
 
 
-@saved("auto-preparation")
+@saved(
+    "auto-preparation",
+    state=State(
+        {
+            "source": IntArray("n", low=0, rising=True),
+            "kind": IntArray("n", low=_NUMBER, high=_LEVEL),
+            "shift": FloatArray("n"),
+            "scale": FloatArray("n", above=0),
+        }
+    ),
+)
 class Preparation(NamedTuple):
     """Numbers scaled, missing values filled and marked, a column a level; one entry a column."""
 

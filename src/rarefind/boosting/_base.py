@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
@@ -19,9 +19,19 @@ from rarefind._core.checks import (
     training_weights,
 )
 from rarefind._core.deadline import check_time_left, deadline, soft_deadline
+from rarefind._core.fields import (
+    BoolArray,
+    FloatArray,
+    Maybe,
+    Number,
+    Object,
+    StateError,
+    Whole,
+)
 from rarefind._core.sklearn_compat import report_progress, with_callbacks
+from rarefind._core.state import State
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label, Table
-from rarefind.base import RareClassifier
+from rarefind.base import CLASSIFIER_STATE, RareClassifier
 from rarefind.boosting._coding import Coding
 from rarefind.boosting._trees import Trees
 from rarefind.metrics import average_precision, budget, precision_at_k
@@ -30,6 +40,30 @@ from rarefind.selection.cross_validation import check_positives_held_out, folds_
 
 # Folds are held out until they hold this many positives: more make the choice no better.
 _ENOUGH_POSITIVES = 300
+
+
+def check_trees(state: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, int]:
+    """Raise on trees that are not of the columns as they are coded; the number of trees."""
+    if state["_coding"].is_set.size != sizes["given"]:
+        raise StateError("the bins are not those of the columns")
+    return {"trees": state["_trees"].check(state["_coding"].n_levels())}
+
+
+#: What every booster keeps in a model file, whose trees are ``given`` some columns.
+SHARED_STATE = CLASSIFIER_STATE | State(
+    {
+        "_is_set": BoolArray("d"),
+        "_share": Maybe(Number(0, 1)),
+        "n_rounds_": Whole(1),
+        "validation_curve_": FloatArray("*", nan=True),
+        "_trees": Object("boosted-trees"),
+        "_coding": Object("coding", d="given"),
+    }
+)
+#: Of boosters whose trees are given the columns as they are.
+BOOSTING_STATE = SHARED_STATE | State(
+    {"_coding": Object("coding", d="d")}, lambda _, sizes: {"given": sizes["d"]}, check_trees
+)
 
 
 class BoostingRows(NamedTuple):
@@ -353,11 +387,6 @@ class BoostingClassifier(RareClassifier):
         gains = self._trees.booster().get_score(importance_type="total_gain")
         found = np.array([gains.get(f"f{j}", 0.0) for j in range(n_columns)], dtype=float)
         return np.asarray(found / (found.sum() or 1.0))
-
-    def _check_state(self) -> None:
-        """Raise on a state from a file that no fit would make."""
-        self._trees.check_state(self.n_features_in_)
-        self._coding.check_state(self.n_features_in_)
 
     def _explain(self, X: Floats) -> list[Reason]:
         return self._reasons_by_column(X, self._contributions(X), self._bases(X))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from rarefind._core.fields import BoolArray, FloatArray, ListOf, Maybe, Object, StateError
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Array, Bools, Floats
 from rarefind.data import PositiveAwareBinner
 from rarefind.rules.branches import least_rounding_to
@@ -17,7 +20,23 @@ SCORED = 16_384
 _LARGEST = float(np.finfo(np.float32).max)
 
 
-@saved("coding")
+def _check_coding(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    sets = int(state["is_set"].sum())
+    if sizes["sets"] != sets or sizes.get("numbers", sizes["d"] - sets) != sizes["d"] - sets:
+        raise StateError("the bins are not those of the columns")
+
+
+@saved(
+    "coding",
+    state=State(
+        {
+            "binner": Maybe(Object("positive-aware-binner", d="numbers")),
+            "levels": ListOf(FloatArray("*", strict=True), size="sets"),
+            "is_set": BoolArray("d"),
+        },
+        _check_coding,
+    ),
+)
 class Coding(NamedTuple):
     """How the columns of a table become the numbers that trees split on.
 
@@ -66,15 +85,10 @@ class Coding(NamedTuple):
             codes[:, j] = _places(X[:, j], levels)
         return codes
 
-    def check_state(self, n_features: int) -> None:
-        """Raise on a state from a file that no fit would make."""
-        numbers = int((~self.is_set).sum())
-        if (
-            self.is_set.shape != (n_features,)
-            or len(self.levels) != n_features - numbers
-            or (self.binner is not None and len(self.binner.cuts_) != numbers)
-        ):
-            raise ValueError("The bins of the model are not those of its columns.")
+    def n_levels(self) -> list[int | None]:
+        """The number of categories of each column, None for numbers."""
+        sizes = iter(self.levels)
+        return [next(sizes).size if is_set else None for is_set in self.is_set]
 
     def value(self, column: int, code: float) -> float:
         """The number that a tree's threshold on the codes of a column stands for."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from typing import Any, NamedTuple
@@ -11,8 +11,10 @@ import numpy as np
 import xgboost
 from scipy.special import expit
 
+from rarefind._core.fields import FloatArray, IntArray, StateError
 from rarefind._core.kernels import kernel, read_only
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Array, Bools, Floats, Ints
 from rarefind.boosting._base import BoostingRows
 from rarefind.boosting._coding import Coding
@@ -38,7 +40,25 @@ _MOST_ROUNDS, _LOOK_EVERY, _PATIENCE = 100, 5, 10
 _FEWEST_TO_SPLIT, _ENOUGH_POSITIVES = 4, 100
 
 
-@saved("projection")
+def _check_directions(state: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, int]:
+    if not (state["loadings"] != 0).any(axis=1).all():
+        raise StateError("a direction is made of no column")
+    return {"given": sizes["own"] + sizes["directions"]}
+
+
+@saved(
+    "projection",
+    state=State(
+        {
+            "columns": IntArray("own", below="d", strict=True),
+            "loadings": FloatArray("directions", "d"),
+            "fill": FloatArray("d", nan=True),
+            "mean": FloatArray("d"),
+            "scale": FloatArray("d", above=0),
+        },
+        _check_directions,
+    ),
+)
 class Projection(NamedTuple):
     """The columns that trees split on: some of the table's own, and sums of others."""
 
@@ -92,25 +112,6 @@ class Projection(NamedTuple):
         own = np.ascontiguousarray(added[:, self.columns.size :])
         _share_out(read_only(X), own, self.loadings, self.standardise(), self.fill, self.mean, out)
         return out
-
-    def check_state(self, d: int) -> None:
-        """Raise on a state from a file that no fit would make."""
-        columns, loadings = self.columns, self.loadings
-        sound = (
-            columns.ndim == 1
-            and np.issubdtype(columns.dtype, np.integer)
-            and np.array_equal(np.unique(columns), columns)
-            and np.isin(columns, np.arange(d)).all()
-            and loadings.ndim == 2
-            and loadings.shape[1] == d
-            and self.fill.shape == self.mean.shape == self.scale.shape == (d,)
-            and all(values.dtype == np.float64 for values in self[1:])
-            and all(np.isfinite(values).all() for values in (loadings, self.mean, self.scale))
-            and (loadings != 0).any(axis=1).all()
-            and (self.scale > 0).all()
-        )
-        if not sound:
-            raise ValueError("The directions of the model are not those of its columns.")
 
 
 @kernel

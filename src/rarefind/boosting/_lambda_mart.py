@@ -9,13 +9,13 @@ import numpy as np
 from rarefind._core.saved import saved
 from rarefind.boosting._base import BoostingRows
 from rarefind.boosting._run import Derivatives
-from rarefind.boosting._xgboost import BoostedTreesClassifier
+from rarefind.boosting._xgboost import BOOSTED_TREES_STATE, BoostedTreesClassifier
 
 # The rows at the head of the list that are paired with all others: as many as there are positives.
 _FEWEST, _MOST = 32, 100
 
 
-@saved("lambda-mart")
+@saved("lambda-mart", state=BOOSTED_TREES_STATE)
 class LambdaMARTClassifier(BoostedTreesClassifier):
     """LambdaMART for average precision (XGBoost's ``rank:map``), a baseline.
 

@@ -12,8 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, log_softmax, softmax
 
+from rarefind._core.fields import FloatArray
 from rarefind._core.kernels import kernel
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Array, Floats
 
 # The part of the mean curvature that is added to every one: where gates are shut there is none.
@@ -22,9 +24,20 @@ _TINY = 1e-10
 # A weight moves by no more than this in a step, and a step is halved so often until the loss falls.
 _LONGEST_STEP = 1.0
 _HALVINGS = 5
+# Weights of a model file are within these bounds, so that scores are finite.
+_LARGEST = 1e90
 
 
-@saved("nlb-network")
+@saved(
+    "nlb-network",
+    state=State(
+        {
+            "inner": FloatArray("learners", "spaces", low=-_LARGEST, high=_LARGEST),
+            "outer": FloatArray("spaces", "scores", low=-_LARGEST, high=_LARGEST),
+            "start": FloatArray("scores", low=-_LARGEST, high=_LARGEST),
+        }
+    ),
+)
 class Network(NamedTuple):
     """The weights: a row of ``inner`` a learner, a row of ``outer`` a representation."""
 

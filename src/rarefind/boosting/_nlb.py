@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -11,9 +12,11 @@ from joblib import effective_n_jobs
 from scipy.special import softmax
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from rarefind._core.fields import FloatArray, Number, Object, Size, StateError
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Array, Floats, Label
-from rarefind.boosting._base import BoostingClassifier, BoostingRows
+from rarefind.boosting._base import BOOSTING_STATE, BoostingClassifier, BoostingRows
 from rarefind.boosting._coding import Coding
 from rarefind.boosting._network import Loss, NetworkBuilder
 from rarefind.boosting._run import Matrix, as_matrix, in_blocks
@@ -23,7 +26,25 @@ from rarefind.boosting._trees import Trees
 _FARTHEST = 20.0
 
 
-@saved("nlb")
+def _check_learners(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    scores = 1 if sizes["classes"] == 2 else sizes["classes"]
+    if sizes["trees"] != sizes["learners"] or sizes["scores"] != scores:
+        raise StateError("the weights are not those of the learners")
+
+
+@saved(
+    "nlb",
+    state=BOOSTING_STATE
+    | State(
+        {
+            "_scale": FloatArray("learners", low=-1e30, high=1e30),
+            "_network": Object("nlb-network", learners="learners", scores="scores"),
+            "n_learners_": Size("learners"),
+            "n_splits_": Number(0),
+        },
+        _check_learners,
+    ),
+)
 class NLBClassifier(BoostingClassifier):
     """Non-linear boosting: the same trees joined in several latent spaces, then through ReLUs.
 
@@ -254,21 +275,6 @@ class NLBClassifier(BoostingClassifier):
         else:
             self._leave_uncalibrated()
             self.threshold_ = np.nan
-
-    def _check_state(self) -> None:
-        super()._check_state()
-        scores = 1 if self.classes_.size == 2 else self.classes_.size
-        learners = len(self._trees.leaf_values())
-        inner, outer, start = self._network
-        spaces = inner.shape[-1]
-        for values, shape in (
-            (inner, (learners, spaces)),
-            (outer, (spaces, scores)),
-            (start, (scores,)),
-            (self._scale, (learners,)),
-        ):
-            if values.shape != shape or values.dtype != np.float64 or not np.isfinite(values).all():
-                raise ValueError("The weights of the model are not those of its learners.")
 
 
 class _Growth:

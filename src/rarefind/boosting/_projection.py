@@ -12,10 +12,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from rarefind._core.checks import level_columns
+from rarefind._core.fields import Flag, Number, Object
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.threads import limit_threads
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label
-from rarefind.boosting._base import BoostingRows, TrainingPart
+from rarefind.boosting._base import SHARED_STATE, BoostingRows, TrainingPart, check_trees
 from rarefind.boosting._coding import BLOCK
 from rarefind.boosting._directions import (
     Contest,
@@ -41,7 +43,18 @@ _LOADINGS = (0.05, 0.4)
 _DOMINANT = 0.95
 
 
-@saved("projection-boosting")
+@saved(
+    "projection-boosting",
+    state=SHARED_STATE
+    | State(
+        {
+            "_has_one_part": Flag(),
+            "_projection": Object("projection", d="d", given="given"),
+            "base_score_": Number(),
+        },
+        check_trees,
+    ),
+)
 class ProjectionBoostingClassifier(BoostedTreesClassifier):
     """Gradient boosting on columns and on directions that the boosting itself finds.
 
@@ -438,12 +451,6 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
         return BranchList(
             [{number[j]: test for j, test in branch.items()} for branch in branches], combinations
         )
-
-    def _check_state(self) -> None:
-        kept = self._projection
-        kept.check_state(self.n_features_in_)
-        self._trees.check_state(kept.size)
-        self._coding.check_state(kept.size)
 
 
 def _direction_names(n: int) -> list[str]:

@@ -7,10 +7,10 @@ from rarefind._core.types import Array, Floats
 from rarefind.boosting._base import BoostingRows
 from rarefind.boosting._run import Derivatives
 from rarefind.boosting._surrogates import add_pairwise_exponential
-from rarefind.boosting._xgboost import BoostedTreesClassifier
+from rarefind.boosting._xgboost import BOOSTED_TREES_STATE, BoostedTreesClassifier
 
 
-@saved("rank-boost")
+@saved("rank-boost", state=BOOSTED_TREES_STATE)
 class RankBoostClassifier(BoostedTreesClassifier):
     """RankBoost: every positive above every negative, a baseline.
 

@@ -16,10 +16,10 @@ from rarefind._core.types import Array, Bools, Floats, Label
 from rarefind.boosting._base import BoostingRows
 from rarefind.boosting._run import Derivatives
 from rarefind.boosting._surrogates import SURROGATES, add_logistic
-from rarefind.boosting._xgboost import BoostedTreesClassifier
+from rarefind.boosting._xgboost import BOOSTED_TREES_STATE, BoostedTreesClassifier
 
 
-@saved("sgbap")
+@saved("sgbap", state=BOOSTED_TREES_STATE)
 class SGBAPClassifier(BoostedTreesClassifier):
     """Gradient boosting of a smooth stand-in for average precision, by XGBoost's trees.
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import Any
 
 import numpy as np
 import xgboost
 
+from rarefind._core.fields import IntArray, StateError
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Array, Floats
 from rarefind.boosting._coding import Coding
 from rarefind.boosting._scoring import Scoring
@@ -24,9 +26,23 @@ _PRUNED = _NO_PARENT = 2**31 - 1
 _MAKING = Lock()
 # No fit grows deeper trees, and XGBoost explains a row by recursion.
 _MOST_LEVELS = 31
+# Leaves are of the size of log-odds: sums of larger ones would not be finite.
+_LARGEST_LEAF = 1e30
+_OBJECTIVES = ("reg:squarederror", "rank:map", "rank:ndcg", "rank:pairwise")
+# What XGBoost writes of each node.
+_VALUES = ("split_conditions", "base_weights", "loss_changes", "sum_hessian")
+_NODES: dict[str, Any] = {
+    "left_children": np.int64,
+    "right_children": np.int64,
+    "parents": np.int64,
+    "split_indices": np.int64,
+    "split_type": np.int64,
+    "default_left": np.int64,
+    **dict.fromkeys(_VALUES, np.float32),
+}
 
 
-@saved("boosted-trees")
+@saved("boosted-trees", state=State({"text": IntArray("*", dtype=np.uint8)}))
 class Trees:
     """A grown booster, kept as XGBoost's own JSON.
 
@@ -130,19 +146,25 @@ class Trees:
         self._scoring = None
         self._has_scoring = False
 
-    def check_state(self, n_features: int) -> None:
-        """Refuse what XGBoost would read beyond its arrays, or for ever: it trusts its files."""
+    def check(self, levels: Sequence[int | None]) -> int:
+        """Refuse what XGBoost would read beyond its arrays, or for ever: it trusts its files.
+
+        ``levels`` has the number of categories of each column, None for numbers. Returns the number
+        of trees.
+        """
         try:
             text = self.text.tobytes()
             # XGBoost leaves escapes as they are, and reads other beginnings as other formats.
             plain = text.startswith(b'{"') and b"\\" not in text
-            sound = plain and _is_sound(json.loads(text)["learner"], n_features)
+            found = json.loads(text) if plain else {}
+            sound = plain and _is_sound(found["learner"], levels)
             if sound:
                 self.booster()  # XGBoost may still know better
         except (
             KeyError,
             TypeError,
             ValueError,
+            AttributeError,
             IndexError,
             OverflowError,
             RecursionError,
@@ -150,46 +172,56 @@ class Trees:
         ):
             sound = False
         if not sound:
-            raise ValueError("The trees of the model are not as XGBoost writes them.")
+            raise StateError("the trees are not as XGBoost writes them")
+        return len(found["learner"]["gradient_booster"]["model"]["trees"])
 
 
-def _is_sound(learner: Any, n_features: int) -> bool:
+def _is_sound(learner: Any, levels: Sequence[int | None]) -> bool:
     booster = learner["gradient_booster"]
     model = booster["model"]
     trees = model["trees"]
     params = learner["learner_model_param"]
+    types = ["q" if n is None else "c" for n in levels]
     return bool(
         booster["name"] == "gbtree"
-        and int(params["num_feature"]) == n_features
+        and learner["objective"]["name"] in _OBJECTIVES
+        and learner.get("feature_types", []) in ([], types)
+        and learner.get("feature_names", []) == []
+        and learner.get("attributes", {}) == {}
+        and not any(model.get("cats", {}).values())
+        and int(params["num_feature"]) == len(levels)
         and int(params["num_class"]) == 0
         and int(params["num_target"]) == 1
         and float(params["base_score"]) == 0
         and [tree["id"] for tree in trees] == list(range(len(trees)))
         and model["tree_info"] == [0] * len(trees)
         and int(model["gbtree_model_param"]["num_trees"]) == len(trees)
+        and int(model["gbtree_model_param"].get("num_parallel_tree", 1)) == 1
         and model.get("iteration_indptr", list(range(len(trees) + 1)))
         == list(range(len(trees) + 1))
-        and all(_is_sound_tree(tree, n_features) for tree in trees)
+        and all(_is_sound_tree(tree, levels) for tree in trees)
     )
 
 
-def _is_sound_tree(tree: Any, n_features: int) -> bool:
+def _is_sound_tree(tree: Any, levels: Sequence[int | None]) -> bool:
     n = int(tree["tree_param"]["num_nodes"])
     if n < 1 or int(tree["tree_param"]["size_leaf_vector"]) not in (0, 1):
         return False
-    names = ("parents", "split_indices", "split_type", "default_left")
-    left, right, parent, feature, kind, _ = (
-        np.array(tree[name], dtype=np.int64) for name in ("left_children", "right_children", *names)
-    )
-    values = ("split_conditions", "base_weights", "loss_changes", "sum_hessian")
-    if {len(tree[name]) for name in ("left_children", "right_children", *names, *values)} != {n}:
+    if not _NODES.keys() <= tree.keys() or {len(tree[name]) for name in _NODES} != {n}:
         return False
+    with np.errstate(over="ignore"):  # what is too large is infinite, which is refused below
+        node = {name: np.array(tree[name], dtype=kind) for name, kind in _NODES.items()}
+    left, right, parent = node["left_children"], node["right_children"], node["parents"]
+    feature, kind = node["split_indices"], node["split_type"]
     inner = left != -1
     children = np.concatenate([left[inner], right[inner]])
     # Nodes that were pruned stay in the arrays, marked.
     kept = feature != _PRUNED
     # Every other node but the root is the child of one node: a tree, without a way round.
     if ((right != -1) != inner).any() or not kept[0] or parent[0] != _NO_PARENT:
+        return False
+    # XGBoost goes up from pruned nodes, too.
+    if ((parent[1:] < 0) | (parent[1:] >= np.arange(1, n))).any():
         return False
     if np.sort(children).tolist() != np.flatnonzero(kept)[1:].tolist():
         return False
@@ -199,10 +231,18 @@ def _is_sound_tree(tree: Any, n_features: int) -> bool:
         return False
     if _reached(left, right, inner) != kept.sum():
         return False
+    if not all(np.isfinite(node[name]).all() for name in _VALUES):
+        return False
+    if (np.abs(node["split_conditions"][kept & ~inner]) > _LARGEST_LEAF).any():
+        return False
+    if ((feature < 0) | (feature >= len(levels)))[inner].any():
+        return False
+    is_set = np.array([own is not None for own in levels])
     return bool(
-        ((feature >= 0) & (feature < n_features))[inner].all()
+        (kind[inner] == is_set[feature[inner]]).all()
         and np.isin(kind, (0, 1)).all()
-        and _are_sound_sets(tree, np.flatnonzero(inner & (kind == 1)))
+        and np.isin(node["default_left"], (0, 1)).all()
+        and _are_sound_sets(tree, np.flatnonzero(inner & (kind == 1)), feature, levels)
     )
 
 
@@ -218,16 +258,18 @@ def _reached(left: Array, right: Array, inner: Array) -> int:
     return -1
 
 
-def _are_sound_sets(tree: Any, nodes: Array) -> bool:
-    """Whether the levels that splits by sets speak of are all there."""
+def _are_sound_sets(tree: Any, nodes: Array, feature: Array, levels: Sequence[int | None]) -> bool:
+    """Whether the categories that splits by sets speak of are all there."""
     start = np.array(tree["categories_segments"], dtype=np.int64)
     size = np.array(tree["categories_sizes"], dtype=np.int64)
-    levels = np.array(tree["categories"], dtype=np.int64)
+    named = np.array(tree["categories"], dtype=np.int64)
+    # The sets follow each other: none is shared, as each takes memory of its own.
     return bool(
         start.size == size.size == nodes.size
         and list(tree["categories_nodes"]) == nodes.tolist()
-        and (start >= 0).all()
         and (size >= 0).all()
-        and (size <= levels.size - start).all()
-        and ((levels >= 0) & (levels < 2**24)).all()
+        and np.array_equal(start, np.cumsum(size) - size)
+        and size.sum() == named.size
+        and (named >= 0).all()
+        and (named < np.repeat([levels[feature[node]] for node in nodes], size)).all()
     )

@@ -14,8 +14,10 @@ from joblib import effective_n_jobs
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from rarefind._core.fields import Number
+from rarefind._core.state import State
 from rarefind._core.types import Array, Bools, Floats, Label
-from rarefind.boosting._base import BoostingClassifier, BoostingRows
+from rarefind.boosting._base import BOOSTING_STATE, BoostingClassifier, BoostingRows
 from rarefind.boosting._branches import booster_branches
 from rarefind.boosting._coding import SCORED, Coding
 from rarefind.boosting._run import Derivatives, Matrix, Run, in_blocks
@@ -25,6 +27,10 @@ from rarefind.rules.branches import BranchList
 # Positives from which on the least weight of a leaf is 1: of fewer no leaf could be split off.
 _ENOUGH_FOR_ONE = 50
 _SHARE = Interval(Real, 0, 1, closed="right")
+
+
+#: What every sum of trees keeps in a model file.
+BOOSTED_TREES_STATE = BOOSTING_STATE | State({"base_score_": Number()})
 
 
 class BoostedTreesClassifier(BoostingClassifier):

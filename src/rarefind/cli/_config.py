@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 NAME = "rarefind.toml"
+# What a command writes to is said by the person who starts it: a file that lies in a folder could
+# otherwise have anything overwritten.
+_COMMAND_LINE_ONLY = ("output", "picture", "report", "ahead")
 
 
 def settings(path: Path | None, group: Any) -> dict[str, Any]:
@@ -22,6 +25,7 @@ def settings(path: Path | None, group: Any) -> dict[str, Any]:
             return {}
     whole = _read(path)
     known = {name: _options(command) for name, command in group.commands.items()}
+    _check_no_outputs(path, whole)
     common = {key: value for key, value in whole.items() if not isinstance(value, dict)}
     everywhere = {key for options in known.values() for key in options}
     _check_known(path, common, everywhere, "")
@@ -34,6 +38,18 @@ def settings(path: Path | None, group: Any) -> dict[str, Any]:
         given = {**{k: v for k, v in common.items() if k in options}, **own}
         found[command] = {options[key]: _value(value) for key, value in given.items()}
     return found
+
+
+def _check_no_outputs(path: Path, whole: dict[str, Any]) -> None:
+    for section, values in [("", whole), *whole.items()]:
+        for key in _COMMAND_LINE_ONLY:
+            # A section [report] is about the command.
+            if isinstance(values, dict) and not isinstance(values.get(key, {}), dict):
+                where = f"[{section}] " if section else ""
+                raise ValueError(
+                    f"{path} has {where}{key!r}, a file to write to, which belongs on the command "
+                    f"line: remove it, and give --{key} there."
+                )
 
 
 def _read(path: Path) -> dict[str, Any]:

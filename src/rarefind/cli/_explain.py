@@ -15,8 +15,10 @@ from rarefind.cli._outputs import check_output
 if TYPE_CHECKING:
     import pandas as pd
 
-    from rarefind.rules import Reason
+    from rarefind.rules import Condition, Reason
     from rarefind.tables import TableModel
+
+_LOWERING_SHOWN = 5
 
 
 def explain(
@@ -63,7 +65,7 @@ def explain(
             )
             say("Finding its reason")
             one = _highest(opened, found)
-            reason = opened.explain(one)[0]
+            reason = _with_what_lowers(opened, one, opened.explain(one)[0])
     if picture is not None:
         _draw(reason, picture)
     values = _values(opened, one, reason, int(row_numbers(data).of(one.index)[0]))
@@ -147,9 +149,8 @@ def _values(model: TableModel, row: pd.DataFrame, reason: Reason, number: int) -
         "probability": float(model.predict_proba(row)[0, column]),
         "above": reason.rank_in_reference,
         "alert": bool(model.predict(row)[0] == model.positive_),
-        "because": [
-            {"column": c.feature, "text": str(c), "weight": float(c.weight)} for c in reason.because
-        ],
+        "because": [_plain(condition) for condition in reason.raising],
+        "lowers": [_plain(condition) for condition in reason.lowering],
         "similar": [
             {"row": s.row, "name": s.name, "distance": float(s.distance)} for s in reason.similar
         ],
@@ -167,14 +168,43 @@ def _print(values: dict[str, Any], identifier: str | None, reason: Reason) -> No
     console = console_of()
     name, row = visible(row_name(values["row"], identifier)), row_name(values["row"])
     name = row.capitalize() if identifier is None else f"{name} ({row})"
+    said = heading(reason)
+    if reason.is_low:
+        said += ": nothing speaks for an alert"
     lines = [
-        f"{name}: {heading(reason)[0].lower()}{heading(reason)[1:]}; probability "
-        f"{100 * values['probability']:.1f} %, {'an' if values['alert'] else 'no'} alert by the "
-        "model's threshold.",
-        "",
-        reason.bars() or "No condition speaks for it.",
+        f"{name}: {said[0].lower()}{said[1:]}; probability {100 * values['probability']:.1f} %, "
+        f"{'an' if values['alert'] else 'no'} alert by the model's threshold."
     ]
-    if reason.similar:
+    if reason.raising:
+        lines += ["", "What raises its score:", reason.bars()]
+    elif not reason.is_low:
+        lines += ["", "No condition speaks for it."]
+    if reason.lowering:
+        lines += ["", "What lowers its score:", reason.bars(lowering=True)]
+    if reason.similar and not reason.is_low:
         lines += ["", "Most like these known positives:", *(f"  {s}" for s in reason.similar)]
     for line in lines:
         console.print(line, markup=False, soft_wrap=True)
+
+
+def _with_what_lowers(model: TableModel, row: pd.DataFrame, reason: Reason) -> Reason:
+    """The reason with the columns that lower the score, of models whose score is a sum."""
+    from dataclasses import replace
+
+    from rarefind.rules import Condition
+
+    down = {name: -added for name, added in reason.contributions.items() if added < 0}
+    if reason.lowering or not down:
+        return reason
+    total, most = sum(down.values()), sorted(down, key=lambda name: -down[name])[:_LOWERING_SHOWN]
+    lowering = []
+    for name in most:
+        value = model.encoder_.describe_value(name, row[name].iloc[0])
+        text = f"{name} = {value}"
+        lowering.append(Condition(name, "=", value, text, down[name] / total, lowers=True))
+    return replace(reason, because=[*reason.because, *lowering])
+
+
+def _plain(condition: Condition) -> dict[str, Any]:
+    weight = float(condition.weight)
+    return {"column": condition.feature, "text": str(condition), "weight": weight}

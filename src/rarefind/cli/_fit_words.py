@@ -9,33 +9,39 @@ from typing import TYPE_CHECKING
 from rarefind.cli._tables import add_row, console_of, new_table
 
 if TYPE_CHECKING:
+    from rarefind.cli._fit import Learned
     from rarefind.cli._inputs import Spending
     from rarefind.data import TableProfile
     from rarefind.metrics import Interval
     from rarefind.tables import BudgetEstimate, ListValue, TableModel
 
 
+def label_of(model: TableModel) -> str:
+    """What positives are called: ``Fraude = Oui``."""
+    known = getattr(model, "positive_", model.positive)
+    return f"{model.target} = {known}"
+
+
 def print_fitted(
-    model: TableModel,
+    learned: Learned,
     profile: TableProfile,
-    estimate: BudgetEstimate | None,
     output: Path,
     spending: Spending,
     *,
     verbose: bool,
 ) -> None:
     """Profile, what the budget finds, and what to do next."""
-    console = console_of()
+    console, (model, estimate, why_not) = console_of(), learned
     for line in profile.lines():
         console.print(line, markup=False)
     console.print()
     if estimate is None:
-        stopped = getattr(model.estimator_, "interrupted_", False)
-        why = "The fit was stopped" if stopped else "There was no time left"
         console.print(
-            f"{why} before rows could be held out, so there is no estimate of what the budget "
-            "finds: give more time, or look at the list itself.",
+            f"There is no estimate of what the budget finds; the model itself has learned from all "
+            f"rows. {why_not}",
+            markup=False,
         )
+        console.print()
     else:
         _print_estimate(model, estimate)
     board = getattr(model.estimator_, "leaderboard_", None)
@@ -65,7 +71,8 @@ def _print_estimate(model: TableModel, estimate: BudgetEstimate) -> None:
     table = new_table("list by", *heads)
     add_row(table, _name(model), *measures(found))
     empty = [""] * (len(heads) - 1)
-    add_row(table, "a plain XGBoost", f"{found.plain_hits:,.1f}", *empty)
+    rivals = "not done in time" if found.plain_hits is None else f"{found.plain_hits:,.1f}"
+    add_row(table, "a plain XGBoost", rivals, *empty)
     add_row(table, "random order", f"{found.random_hits:,.1f}", *empty)
     console.print(
         f"What {found.checks:,.0f} checks{each} of {found.rows:,.0f} rows find, with 95 % "
@@ -75,6 +82,8 @@ def _print_estimate(model: TableModel, estimate: BudgetEstimate) -> None:
     console.print(table)
     console.print()
     console.print(verdict(found), markup=False)
+    for note in estimate.notes(found, label_of(model)):
+        console.print(note, markup=False)
 
 
 def verdict(found: ListValue) -> str:
@@ -82,6 +91,8 @@ def verdict(found: ListValue) -> str:
     if found.hits.low <= found.random_hits:
         return "This list may be no better than a random one: do not rely on it."
     ahead = found.plain_ahead
+    if ahead is None:
+        return "This list is clearly better than a random one."
     if ahead.low > 0:
         return f"That is {ahead.value:,.1f} hits more than a plain XGBoost finds, beyond noise."
     if ahead.high < 0:

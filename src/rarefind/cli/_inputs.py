@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from rarefind.tables import HoldOut, TableModel
+    from rarefind.tables import TableModel
 
 _FEWEST_POSITIVES = 5
 PICTURES = (".svg", ".png", ".pdf")
@@ -59,20 +59,13 @@ class Spending(NamedTuple):
 
 
 class Opened(NamedTuple):
-    """A table to learn from, a model of it without an estimator, and the rows to hold out."""
+    """A table to learn from, and a model of it without an estimator."""
 
     table: pd.DataFrame
     model: TableModel
-    held_out: HoldOut
 
 
-def open_labelled(
-    data: Path,
-    roles: Roles,
-    spending: Spending,
-    delay: str | None,
-    seed: int,
-) -> Opened:
+def open_labelled(data: Path, roles: Roles, spending: Spending) -> Opened:
     """A table to learn from; what speaks against it is said before anything is learned."""
     from rarefind.data import check_target, read_table
 
@@ -89,8 +82,7 @@ def open_labelled(
     check_columns(table, [spending.one_per])
     check_budget(spending.budget, len(table) if spending.per is None else None)
     # A table that cannot be used is refused before the estimators are imported.
-    from rarefind.data.row_numbers import rows_named_by
-    from rarefind.tables import TableModel, hold_out
+    from rarefind.tables import TableModel
     from rarefind.tables.lists import Groups
 
     Groups(spending.per, roles.time).column(table.columns)
@@ -105,8 +97,7 @@ def open_labelled(
         id=roles.id,
         drop=roles.drop,
     )
-    with rows_named_by(data):
-        return Opened(table, model, hold_out(model, table, delay=delay, seed=seed))
+    return Opened(table, model)
 
 
 def check_columns(table: pd.DataFrame, names: Iterable[str | None]) -> None:

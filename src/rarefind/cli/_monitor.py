@@ -23,7 +23,16 @@ Verdicts = Annotated[
     typer.Option(
         metavar="COL",
         help="Column with the verdicts: the target's values, empty where a row was not checked. "
-        "By default the target's column, if the file has it.",
+        "By default the target's column, if the file has it; of --checked, also one called "
+        "verdict.",
+    ),
+]
+Checked = Annotated[
+    Path | None,
+    typer.Option(
+        help="The list of `rarefind rank` for this file, with a column of verdicts filled in: the "
+        "target's values or yes and no, empty where a row was not checked. Rows are found by "
+        "their identifier, or without one by their number.",
     ),
 ]
 Budget = Annotated[
@@ -40,6 +49,7 @@ def monitor(
     model: options.ModelFile,
     data: options.DataFile,
     verdicts: Verdicts = None,
+    checked: Checked = None,
     budget: Budget = None,
     per: options.Per = None,
     one_per: options.OnePer = None,
@@ -54,7 +64,7 @@ def monitor(
     """
     from rarefind.cli._steps import steps
 
-    check_readable(model, data)
+    check_readable(model, data, *([] if checked is None else [checked]))
     if budget is not None:
         check_budget(budget)
     from rarefind.data.row_numbers import rows_named_by
@@ -66,8 +76,9 @@ def monitor(
         opened = open_model(model)
         report = watch(
             opened,
-            _pieces(opened, data, verdicts, say),
+            _pieces(opened, data, None if checked else verdicts, say),
             verdicts=verdicts,
+            checked=None if checked is None else _checked_list(opened, data, checked),
             budget=budget,
             per=per,
             one_per=one_per,
@@ -78,6 +89,23 @@ def monitor(
         typer.echo(report.verdict)
     else:
         _print(report, most=None if verbose else 15)
+
+
+def _checked_list(model: TableModel, data: Path, checked: Path) -> pd.DataFrame:
+    """The list that came back, indexed by where its rows are in the file."""
+    from rarefind.data import read_table
+    from rarefind.data.read import row_numbers
+
+    types = {} if model.id is None else {model.id: model.types_.get(model.id, "text")}
+    table = read_table(checked, like=types)
+    if "row" in table.columns and table["row"].notna().all():
+        return table.set_axis(row_numbers(data).positions(table["row"]), axis=0)
+    if model.id is None:
+        raise ValueError(
+            f"{checked} has no column 'row', and the model no identifiers: give the list as "
+            "`rarefind rank` wrote it."
+        )
+    return table
 
 
 def _pieces(

@@ -31,7 +31,10 @@ Positive = Annotated[
 ]
 Time = Annotated[
     str | None,
-    typer.Option(help="Column with the time of a row; the last quarter of the rows is held out."),
+    typer.Option(
+        help="Column with the time of a row; the last quarter of the rows, in whole periods of "
+        "--per, is held out."
+    ),
 ]
 DateOf = Annotated[str | None, typer.Option(help="Column with the time of a row.")]
 Entity = Annotated[

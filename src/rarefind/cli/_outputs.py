@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rarefind._core.files import atomic_write
+from rarefind._core.files import atomic_write, check_replaceable
 
 
 def check_output(path: Path | None) -> None:
     """Refuse a path that cannot be written to."""
     if path is None:
         return
-    if path.is_dir():
-        raise ValueError(f"{path} is a folder: name a file inside it.")
+    check_replaceable(path)
     if not path.parent.is_dir():
         raise ValueError(f"There is no folder {path.parent} to write {path.name} to.")
 

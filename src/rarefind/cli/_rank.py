@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from rarefind.tables import TableModel
 
-_KINDS = (".csv", ".parquet", ".json")
 _SHOWN_REASONS = 3
 
 
@@ -43,7 +42,18 @@ def rank(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="Where to write: .csv, .parquet or .json; else it is shown."
+            "--output",
+            "-o",
+            help="Where to write: .csv, .xlsx, .parquet or .json; else it is shown.",
+        ),
+    ] = None,
+    for_program: Annotated[
+        str | None,
+        typer.Option(
+            "--for",
+            metavar="excel",
+            help="Write a .csv that Excel opens by a double click: with semicolons and decimal "
+            "commas where the model's file or the system's locale has them, and marked as UTF-8.",
         ),
     ] = None,
     as_json: options.AsJson = False,
@@ -52,8 +62,7 @@ def rank(
 ) -> None:
     """List the rows of a file to check first, with priority, probability and reason."""
     check_output(output)
-    if output is not None and output.suffix.lower() not in _KINDS:
-        raise ValueError(f"{output} should end in {', '.join(_KINDS)}: lists are of these kinds.")
+    _check_kind(output, for_program)
     check_readable(model, data)
     check_not_overwriting(output, model, data)
     if budget is not None:
@@ -64,6 +73,7 @@ def rank(
     from rarefind.cli._steps import rows_bar
     from rarefind.data.read import about_rows, row_numbers
     from rarefind.data.row_numbers import rows_named_by
+    from rarefind.tables.list_files import has_decimal_comma, records, write_list
 
     warned: list[str] = []
     with rows_bar(about_rows(data), quiet=quiet or as_json) as advance, rows_named_by(data):
@@ -77,7 +87,8 @@ def rank(
         )
     listed.insert(1, "row", row_numbers(data).of(listed.index))
     if output is not None:
-        _write(listed, output)
+        comma = for_program is not None and has_decimal_comma(opened.types_)
+        write_list(listed, output, for_excel=for_program is not None, decimal_comma=comma)
     if as_json:
         found = {"list": records(listed), "checks": len(listed), "warnings": warned}
         typer.echo(json.dumps(found, indent=2))
@@ -89,35 +100,16 @@ def rank(
         typer.echo(f"rarefind: warning: {visible(sentence)}", err=True)
 
 
-def records(listed: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows of a list as plain values; times with an offset keep it."""
-    from datetime import datetime
+def _check_kind(output: Path | None, for_program: str | None) -> None:
+    """Refuse a list of a kind that is not written, before any work is done."""
+    if for_program not in (None, "excel"):
+        raise ValueError(f"There is no --for {for_program}: lists are written --for excel.")
+    if output is not None:
+        from rarefind.tables.list_files import check_list_kind
 
-    import pandas as pd
-
-    def plain(value: Any) -> Any:
-        return value.isoformat() if isinstance(value, datetime) and not pd.isna(value) else value
-
-    zoned = {
-        str(name): column.astype(object).map(plain)
-        for name, column in listed.items()
-        if isinstance(column.dtype, pd.DatetimeTZDtype) or column.dtype == object
-    }
-    text = listed.assign(**zoned).to_json(orient="records", date_format="iso", double_precision=15)
-    return list(json.loads(text))
-
-
-def _write(listed: pd.DataFrame, output: Path) -> None:
-    from rarefind._core.files import atomic_write
-
-    kind = output.suffix.lower()
-    with atomic_write(output) as part:
-        if kind == ".csv":
-            listed.to_csv(part, index=False)
-        elif kind == ".parquet":
-            listed.to_parquet(part, index=False)
-        else:
-            part.write_text(json.dumps(records(listed), indent=2), encoding="utf-8")
+        check_list_kind(output, for_excel=for_program is not None)
+    elif for_program is not None:
+        raise ValueError("The option --for is for a list in a .csv: name one with -o.")
 
 
 def _print(listed: pd.DataFrame, model: TableModel) -> None:

@@ -13,6 +13,8 @@ from rarefind.cli import _options as options
 from rarefind.cli._inputs import check_not_overwriting, check_readable
 from rarefind.cli._outputs import check_output
 
+_PAGES = (".html", ".htm")
+
 
 def report(
     model: options.ModelFile,
@@ -56,6 +58,10 @@ def report(
     measured as well.
     """
     check_output(output)
+    if output.suffix.lower() not in _PAGES:
+        raise ValueError(
+            f"{output} should end in .html: a report is a page, which a browser can print to PDF."
+        )
     check_readable(model, data)
     check_not_overwriting(output, model, data)
     if budget is not None:

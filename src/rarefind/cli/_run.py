@@ -52,10 +52,24 @@ def run(app: typer.Typer) -> None:
     except OSError as error:
         _end(_in_words(error))
     except (ValueError, MemoryError, MissingExtraError) as error:
-        _end(str(error) or "There is not enough memory: use fewer rows or columns.")
+        _end(str(error) or sentence_of(error))
     if code == _STOPPED:  # Typer may return it by itself
         print("rarefind: Stopped; no file was left half-written.", file=sys.stderr)
     raise SystemExit(code if isinstance(code, int) else 0)
+
+
+def sentence_of(error: Exception) -> str:
+    """An error as a sentence; the text of another library is not shown."""
+    trace, module = error.__traceback__, "rarefind"
+    while trace is not None:
+        module = str(trace.tb_frame.f_globals.get("__name__", ""))
+        trace = trace.tb_next
+    library = module.split(".")[0]
+    if isinstance(error, MemoryError):
+        return "There is not enough memory: use fewer rows or columns."
+    if library == "rarefind":
+        return str(error)
+    return f"{library} could not learn from these rows."
 
 
 def _end(sentence: str) -> None:

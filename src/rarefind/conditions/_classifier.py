@@ -15,14 +15,16 @@ from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from rarefind._core.checks import check_classes_left, training_weights
+from rarefind._core.fields import BoolArray, FloatArray, IntArray, Number, Perhaps, Whole
 from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import report_progress, with_callbacks
+from rarefind._core.state import State
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.conditions._choice import shortest, sizes_to_try
 from rarefind.conditions._condition_list import ConditionList, drop_unused
 from rarefind.conditions._ensembles import break_up, check_same_columns
 from rarefind.conditions._fitting import ensemble_scores, fit_ensemble
-from rarefind.conditions._list_classifier import ConditionListClassifier
+from rarefind.conditions._list_classifier import CONDITION_LIST_STATE, ConditionListClassifier
 from rarefind.conditions._matrix import BranchArrays, with_combinations
 from rarefind.conditions._measures import Measures
 from rarefind.conditions._rounding import opposite, round_threshold, shorten
@@ -68,7 +70,21 @@ def _upgrade(version: int, state: dict[str, Any]) -> dict[str, Any]:
     return {names.get(name, name): value for name, value in state.items()}
 
 
-@saved("conditions", 2, upgrade=_upgrade)
+@saved(
+    "conditions",
+    2,
+    state=CONDITION_LIST_STATE
+    | State(
+        {
+            "_is_level": Perhaps(BoolArray("d")),
+            "sizes_": IntArray("*", low=0),
+            "values_": FloatArray("*", nan=True),
+            "ensemble_value_": Number(nan=True),
+            "n_branches_": Whole(),
+        }
+    ),
+    upgrade=_upgrade,
+)
 class ConditionClassifier(ConditionListClassifier):
     """A tree ensemble boiled down to a short list of conditions, which is the model.
 

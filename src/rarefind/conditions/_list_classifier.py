@@ -8,14 +8,28 @@ from typing import Self
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
+from rarefind._core.fields import Flag, Object, Perhaps
+from rarefind._core.saved import check_object
+from rarefind._core.state import State
 from rarefind._core.types import Floats
-from rarefind.base import RareClassifier
+from rarefind.base import CLASSIFIER_STATE, RareClassifier
 from rarefind.conditions._condition_list import ConditionList, as_sql, as_text, read_json
 from rarefind.conditions._json import read_into, to_plain_data
 from rarefind.conditions._measures import Measures
 from rarefind.conditions._reasons import reasons_of
 from rarefind.rules import Reason, RuleError, RuleSet
 from rarefind.rules.branches import BranchList
+from rarefind.rules.sql_columns import SqlColumns, own_columns
+from rarefind.rules.sql_words import sql_name
+
+#: What every list of conditions keeps in a model file.
+CONDITION_LIST_STATE = CLASSIFIER_STATE | State(
+    {
+        "_is_encoded": Perhaps(Flag()),
+        "_condition_list": Object("condition-list", most={"columns": "d"}, n="conditions"),
+        "_measures": Object("condition-measures", n="conditions"),
+    }
+)
 
 
 class ConditionListClassifier(RareClassifier):
@@ -96,7 +110,13 @@ class ConditionListClassifier(RareClassifier):
             All columns of the table, and the priority.
         """
         check_is_fitted(self)
-        return as_sql(self._condition_list, self._feature_names(), dialect, table, output)
+        columns = own_columns(self, self._feature_names(), dialect)
+        columns.check_output(output)
+        return self._query(columns, sql_name(table, dialect), output)
+
+    def _query(self, columns: SqlColumns, rows: str, output: str) -> str:
+        """The query on features that are read from the columns of a table."""
+        return as_sql(self._condition_list, columns, rows, output)
 
     def to_json(self) -> str:
         """The whole model as JSON, which :meth:`from_json` reads.
@@ -126,18 +146,10 @@ class ConditionListClassifier(RareClassifier):
         model = cls()
         try:
             read_into(model, whole)
-            model._check_state()
+            check_object(model)
         except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
             raise RuleError(f"This is not a list of conditions ({error}).") from None
         return model
-
-    def _check_state(self) -> None:
-        """Raise on a state from a file that no fit would make."""
-        self._condition_list.check_state(self.n_features_in_)
-        self._measures.check_state(self.n_conditions_)
-        reference = self._reference
-        if reference is not None and not 0 < reference.score.size == reference.below.size - 1:
-            raise ValueError("The ranks of the model do not fit together.")
 
     def _priority(self, X: Floats) -> Floats:
         return self._condition_list.score(X, self.n_jobs)

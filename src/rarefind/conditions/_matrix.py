@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,17 +10,46 @@ from joblib import Parallel, delayed, effective_n_jobs
 from scipy.sparse import csr_matrix
 from sklearn.utils.validation import check_array
 
+from rarefind._core.fields import BoolArray, FloatArray, IntArray, StateError
 from rarefind._core.kernels import kernel, read_only
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Array, Bools, Floats, Table
 from rarefind.conditions._ensembles import break_up, check_same_columns
 from rarefind.rules.branches import Branch, Combination, Test
 
 # Rows that one thread works on at a time.
 _BLOCK = 20_000
+_MOST_CELLS = 10**8
 
 
-@saved("branches")
+def _check_branches(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    for start, size in (("start", "asks"), ("set_start", "levels")):
+        if state[start][0] != 0 or state[start][-1] != sizes[size]:
+            raise StateError(f"{start!r} does not lead through {size!r}")
+    # Scoring makes a table of tests and categories.
+    if sizes["tests"] * sizes["levels"] > _MOST_CELLS:
+        raise StateError("there are too many tests on categories")
+
+
+@saved(
+    "branches",
+    state=State(
+        {
+            "start": IntArray("n+1", low=0, rising=True, dtype=np.int32),
+            "asks": IntArray("asks", below="tests", dtype=np.int32),
+            "column": IntArray("tests", low=0, dtype=np.int32),
+            "low": FloatArray("tests", inf=True),
+            "high": FloatArray("tests", inf=True),
+            "missing": BoolArray("tests"),
+            "by_level": BoolArray("tests"),
+            "negated": BoolArray("tests"),
+            "set_start": IntArray("tests+1", low=0, rising=True, dtype=np.int32),
+            "levels": FloatArray("levels"),
+        },
+        _check_branches,
+    ),
+)
 class BranchArrays(NamedTuple):
     """Conditions, one after the other: those of condition c ask ``asks[start[c]:start[c + 1]]``.
 
@@ -89,25 +118,6 @@ class BranchArrays(NamedTuple):
         made = csr_matrix((data, held, start), shape=(len(X), self.start.size - 1))
         made.has_sorted_indices = made.has_canonical_format = True
         return made
-
-    def check_state(self, n_columns: int) -> None:
-        """Refuse arrays that do not belong together: the kernel trusts them."""
-        n_tests = self.column.size
-        sound = (
-            {len(part) for part in self[2:8]} == {n_tests}
-            and self.start.size > 0
-            and self.set_start.size == n_tests + 1
-            and _is_rising(self.start, self.asks.size)
-            and _is_rising(self.set_start, self.levels.size)
-            and ((self.asks >= 0) & (self.asks < n_tests)).all()
-            and ((self.column >= 0) & (self.column < n_columns)).all()
-        )
-        if not sound:
-            raise ValueError("The conditions of the model do not fit together.")
-
-
-def _is_rising(start: Array, end: int) -> bool:
-    return bool(start[0] == 0 and start[-1] == end and (np.diff(start) >= 0).all())
 
 
 class _Levels(NamedTuple):

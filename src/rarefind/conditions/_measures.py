@@ -2,20 +2,49 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_matrix
 
+from rarefind._core.fields import FloatArray, StateError
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Bools, Floats
 from rarefind.metrics.intervals import share_interval
 
 _WORTH = ("support", "precision", "recall", "lift")
 
 
-@saved("condition-measures")
+def _check_sums(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    rows, positives, alerts, hits = (
+        state[name] for name in ("rows", "positives", "alerts", "hits")
+    )
+    sound = (
+        ((alerts[:, 0] > 0) == (alerts[:, 1] > 0)).all()
+        and ((rows[0] > 0) == (rows[1] > 0))
+        and ((positives[0] > 0) == (positives[1] > 0))
+        and (positives[0] <= rows[0])
+        and (hits <= alerts[:, 0] * (1 + 1e-9)).all()
+    )
+    if not sound:
+        raise StateError("the sums are not those of rows")
+
+
+@saved(
+    "condition-measures",
+    state=State(
+        {
+            "rows": FloatArray(2, low=0),
+            "positives": FloatArray(2, low=0),
+            "alerts": FloatArray("n", 2, low=0),
+            "hits": FloatArray("n", low=0),
+        },
+        _check_sums,
+    ),
+)
 class Measures(NamedTuple):
     """Weights of unseen rows, added up; of no rows where nothing was measured.
 
@@ -35,23 +64,6 @@ class Measures(NamedTuple):
         alerts = np.asarray(held.T @ both, dtype=float).reshape(-1, 2)
         hits = np.asarray(held.T @ (weight * positive), dtype=float)
         return cls(both.sum(axis=0), both[positive].sum(axis=0), alerts, hits)
-
-    def check_state(self, n_conditions: int) -> None:
-        """Raise on a state from a file that no fit would make."""
-        rows, positives, alerts, hits = self
-        sound = (
-            rows.shape == positives.shape == (2,)
-            and alerts.shape == (n_conditions, 2)
-            and hits.shape == (n_conditions,)
-            and all((part >= 0).all() for part in self)
-            and ((alerts[:, 0] > 0) == (alerts[:, 1] > 0)).all()
-            and ((rows[0] > 0) == (rows[1] > 0))
-            and ((positives[0] > 0) == (positives[1] > 0))
-            and (positives[0] <= rows[0])
-            and (hits <= alerts[:, 0] * (1 + 1e-9)).all()
-        )
-        if not sound:
-            raise ValueError("The measures of the model do not fit together.")
 
     def table(self) -> pd.DataFrame:
         """Support, precision, recall and lift of each condition, with 95 % intervals."""

@@ -17,16 +17,36 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from rarefind._core.checks import check_classes_left, training_weights
+from rarefind._core.fields import FloatArray, Perhaps, StateError, Text
+from rarefind._core.fields import Number as NumberField
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Label, Table
-from rarefind.base import RareClassifier
+from rarefind.base import CLASSIFIER_STATE, RareClassifier
 from rarefind.data.frames import as_frame
 from rarefind.rules import Condition, Reason, Rule, RuleSet
 from rarefind.rules.syntax import And, Column, Compare, IsIn, IsMissing, Minus, Node, Number
 from rarefind.selection.cross_validation import check_positives_held_out, folds_of_used
 
 
-@saved("rule-list")
+def _check_rules(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    if len(_compile(state["_text"])) != sizes["rules"]:
+        raise StateError("'_weights' are not those of the rules")
+
+
+@saved(
+    "rule-list",
+    state=CLASSIFIER_STATE
+    | State(
+        {
+            "_text": Text(),
+            "start_": NumberField(),
+            "_weights": FloatArray("rules"),
+            "_own_threshold": Perhaps(NumberField()),
+        },
+        _check_rules,
+    ),
+)
 class RuleListClassifier(RareClassifier):
     """A set of rules as a classifier: the score is the sum of the weights of those that fire.
 

@@ -10,7 +10,9 @@ import itertools
 import zlib
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -18,9 +20,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
+from rarefind.data._header import header_at, tell_titles
+
 SEPARATORS = (",", ";", "\t", "|")
 _SAMPLE_LINES = 200
 _BLOCK = 1 << 23
+_NOT_WHOLE = "{} is not a complete gzip file ({}): pack it again."
 
 
 @dataclass(frozen=True)
@@ -57,21 +62,47 @@ class CsvLayout:
                 yield from batches
         except pa.ArrowInvalid as error:
             raise ValueError(_fault(self, error)) from None
+        except OSError as error:
+            if error.errno is not None:
+                raise
+            raise ValueError(_NOT_WHOLE.format(self.path, error)) from None
 
 
 def csv_layout(path: Path) -> CsvLayout:
     """Find out how a file is written; an empty file or a doubtful header is an error."""
+    # Commands ask several times, and the answer takes a look at the whole file.
+    now = path.stat()
+    return _layout(path.absolute(), path, now.st_mtime_ns, now.st_size)
+
+
+@lru_cache(maxsize=4)
+def _layout(_: Path, path: Path, modified: int, size: int) -> CsvLayout:
     encoding = _encoding(path)
     with _text(path, encoding) as file:
         sample = list(itertools.islice(file, _SAMPLE_LINES))
     if not any(line.strip() for line in sample):
         raise ValueError(f"{path} is empty: it needs a line of column names and rows below it.")
     separator = sniff(sample)
-    reader = csv.reader(sample, delimiter=separator)
-    header = next(row for row in reader if any(field.strip() for field in row))
-    names = [name.strip() or f"column {i}" for i, name in enumerate(header, start=1)]
+    rows, lines = _sample_rows(sample, separator)
+    at = header_at(rows)
+    names = [name.strip() or f"column {i}" for i, name in enumerate(rows[at], start=1)]
     check_unique(path, names)
-    return CsvLayout(path, encoding, separator, names, reader.line_num)
+    tell_titles(path, lines[at], sum(any(row) for row in rows[:at]))
+    return CsvLayout(path, encoding, separator, names, lines[at])
+
+
+def _sample_rows(sample: list[str], separator: str) -> tuple[list[list[str]], list[int]]:
+    """The first rows, and the line on which each ends; fewer where one cannot be read."""
+    reader = csv.reader(sample, delimiter=separator)
+    rows, lines = [], []
+    try:
+        for row in reader:
+            rows.append(row)
+            lines.append(reader.line_num)
+    except csv.Error:
+        if not rows:
+            raise
+    return rows, lines
 
 
 def sniff(sample: list[str]) -> str:
@@ -91,9 +122,10 @@ def check_unique(path: Path, names: list[str]) -> None:
 
 def _agreement(sample: list[str], separator: str) -> tuple[bool, float, int]:
     try:
-        widths = [len(row) for row in csv.reader(sample, delimiter=separator) if row]
+        cut = [row for row in csv.reader(sample, delimiter=separator) if row]
     except csv.Error:
         return False, 0.0, 0
+    widths = [len(row) for row in cut[header_at(cut) :]]
     # The last row may be cut off inside quotes.
     rows = widths[1:-1] if len(sample) == _SAMPLE_LINES else widths[1:]
     same = sum(width == widths[0] for width in rows) / max(len(rows), 1)
@@ -124,7 +156,7 @@ def has_a_line_a_row(written: CsvLayout) -> bool:
     if written.encoding == "utf-16":
         return False
     tail, quotes = b"", 0
-    with _open(written.path) as file:
+    with opened(written.path) as file:
         while block := file.read(_BLOCK):
             joined = tail + block
             if b"\n\n" in joined or b"\n\r\n" in joined:
@@ -147,7 +179,7 @@ def _has_lone_return(block: bytes) -> bool:
     return inner.count(b"\r") != inner.count(b"\r\n") + block.endswith(b"\r\n")
 
 
-def open_text(written: CsvLayout) -> io.TextIOWrapper:
+def open_text(written: CsvLayout) -> AbstractContextManager[io.TextIOWrapper]:
     """The file as text, its line ends as they are."""
     return _text(written.path, written.encoding)
 
@@ -160,7 +192,7 @@ def _encoding(path: Path) -> str:
     """UTF-16 if it is marked so, else UTF-8 if all of the file is, else Latin-1."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        with _open(path) as file:
+        with opened(path) as file:
             block = file.read(_BLOCK)
             if block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
                 return "utf-16"
@@ -170,13 +202,23 @@ def _encoding(path: Path) -> str:
             decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         return "latin-1"
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise ValueError(f"{path} is not a complete gzip file ({error}): pack it again.") from None
     return "utf-8-sig"
 
 
-def _text(path: Path, encoding: str) -> io.TextIOWrapper:
-    return io.TextIOWrapper(_open(path), encoding=encoding, newline="")
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """The bytes of a file, unpacked by its ending; one that is cut or damaged is an error."""
+    try:
+        with gzip.open(path, "rb") if _is_packed(path) else path.open("rb") as file:
+            yield file  # type: ignore[misc]
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise ValueError(_NOT_WHOLE.format(path, error)) from None
+
+
+@contextmanager
+def _text(path: Path, encoding: str) -> Iterator[io.TextIOWrapper]:
+    with opened(path) as file, io.TextIOWrapper(file, encoding=encoding, newline="") as text:
+        yield text
 
 
 def _arrow_file(path: Path) -> Any:
@@ -186,10 +228,8 @@ def _arrow_file(path: Path) -> Any:
     ends, after an error, ends it by a crash.
     """
     file = pa.OSFile(str(path), "rb")
-    return pa.CompressedInputStream(file, "gzip") if path.suffix.lower() == ".gz" else file
+    return pa.CompressedInputStream(file, "gzip") if _is_packed(path) else file
 
 
-def _open(path: Path) -> BinaryIO:
-    if path.suffix.lower() == ".gz":
-        return gzip.open(path, "rb")  # type: ignore[return-value]
-    return path.open("rb")
+def _is_packed(path: Path) -> bool:
+    return path.suffix.lower() == ".gz"

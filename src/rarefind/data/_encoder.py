@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from rarefind._core.saved import saved
 from rarefind._core.types import Array, Floats, Table
 from rarefind.data._arrow_columns import encode_column
+from rarefind.data._encoder_state import ENCODER_STATE
 from rarefind.data._plan import EncoderSettings, UninformativeError, learn
 from rarefind.data.columns import (
     BooleanPlan,
@@ -37,7 +38,7 @@ def _unwrap(version: int, state: dict[str, Any]) -> dict[str, Any]:
     return dict(state["state"])
 
 
-@saved("table-encoder", 2, upgrade=_unwrap)
+@saved("table-encoder", 2, state=ENCODER_STATE, upgrade=_unwrap)
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Turn a mixed table into floats, and remember what each of them means.
 
@@ -82,6 +83,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         The columns a table must have.
     original_columns_ : list of str
         For each output, the column it comes from.
+    output_index_ : Index
+        Names of the outputs, as columns of a frame.
     level_outputs_ : list of str
         Names of the outputs that are numbers of levels; empty with ``levels="one-hot"``.
     plans_ : list
@@ -124,6 +127,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     columns_: list[str]
     original_columns_: list[str]
+    output_index_: pd.Index[Any]
     level_outputs_: list[str]
     plans_: list[Plan]
     dropped_: dict[str, str]
@@ -363,6 +367,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         # Reasons ask for these again and again.
         self._outputs = [(plan, part) for plan in plans for part in range(len(plan.names))]
         self._names = _unique([name for plan in plans for name in plan.names])
+        self.output_index_ = pd.Index(self._names)
         self._input = list(input_columns)
         self.n_features_in_ = len(input_columns)
         if named:

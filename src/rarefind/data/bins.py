@@ -13,9 +13,11 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rarefind._core.checks import check_finite
+from rarefind._core.fields import FloatArray, LabelValue, ListOf, NameArray, Perhaps, Size
 from rarefind._core.kernels import kernel, read_only
 from rarefind._core.labels import choose_positive
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 
 # Values whose codes are looked for at the same time: as many as stay at hand.
@@ -25,7 +27,17 @@ WORTH_THREADS = 1_000_000
 _LARGEST_DIFFERENCE = np.finfo(float).max / 2
 
 
-@saved("positive-aware-binner")
+@saved(
+    "positive-aware-binner",
+    state=State(
+        {
+            "n_features_in_": Size("d", low=1),
+            "feature_names_in_": Perhaps(NameArray("d")),
+            "pos_label_": LabelValue(),
+            "cuts_": ListOf(FloatArray("*", strict=True), size="d"),
+        }
+    ),
+)
 class PositiveAwareBinner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Turn columns into bin codes, with cuts that separate the positives.
 
@@ -159,11 +171,16 @@ class PositiveAwareBinner(OneToOneFeatureMixin, TransformerMixin, BaseEstimator)
         The binner's own columns are all of the table, or those at the places given.
         """
         places = range(len(self.cuts_)) if columns is None else columns.tolist()
-        # Threads are started each time: for a few rows that takes longer than the work.
-        Parallel(n_jobs if X.size > WORTH_THREADS else 1, require="sharedmem")(
-            delayed(fill_codes)(X[:, j], cuts, np.arange(cuts.size + 1.0), codes[:, j])
+        work = [
+            (X[:, j], cuts, np.arange(cuts.size + 1.0), codes[:, j])
             for j, cuts in zip(places, self.cuts_, strict=True)
-        )
+        ]
+        # Threads are started each time: for a few rows that takes longer than the work.
+        if X.size > WORTH_THREADS:
+            Parallel(n_jobs, require="sharedmem")(delayed(fill_codes)(*each) for each in work)
+        else:
+            for each in work:
+                fill_codes(*each)
 
     def inverse(self, column: int, code: float) -> float:
         """The smallest value with this code or a higher one, in the column's own units.

@@ -21,6 +21,7 @@ __all__ = [
     "Times",
     "check_per",
     "has_dates",
+    "period_bounds",
     "period_names",
     "period_starts",
     "read_times",
@@ -131,6 +132,21 @@ def period_starts(numbers: Array, per: str) -> Array:
     freq = _FREQUENCIES[per]
     starts = [pd.Period(ordinal=int(n), freq=freq).start_time for n in numbers]
     return np.array([f"{start:%Y-%m-%d}" for start in starts], dtype=object)
+
+
+def period_bounds(numbers: Array, per: str) -> tuple[Ints, Ints]:
+    """When periods begin and end by the local clock, in nanoseconds since 1970."""
+    import numpy as np
+    import pandas as pd
+
+    freq = _FREQUENCIES[per]
+
+    def start(number: int) -> int:
+        return int(pd.Period(ordinal=number, freq=freq).start_time.as_unit("ns").value)
+
+    begin = [start(int(number)) for number in numbers]
+    end = [start(int(number) + 1) for number in numbers]
+    return np.array(begin, dtype=np.int64), np.array(end, dtype=np.int64)
 
 
 class Clock:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import calendar
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,9 +13,22 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rarefind._core.fields import (
+    Choice,
+    DictOf,
+    FloatArray,
+    ListOf,
+    Maybe,
+    Number,
+    StateError,
+    Text,
+    TupleOf,
+)
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Array, Floats, Ints
 from rarefind.data import decode
+from rarefind.data._encoder_state import check_zone
 from rarefind.data._plan import UninformativeError, kind_and_form
 from rarefind.data.columns import date_parts, level_texts, number_text
 
@@ -31,7 +45,38 @@ _TAIL, _MOST_TAIL = 0.005, 0.1
 _EPOCH = "1970-01-01"
 
 
-@saved("column-reference")
+def _check_bins(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    made = ColumnReference(**state)
+    found, wanted = {part: c.size for part, c in made.counts.items()}, made.sizes()
+    # Scores, and files of version 0.1.0, do not count what lies outside.
+    if not (found.items() <= wanted.items() and wanted.keys() - found.keys() <= {_OUTSIDE}):
+        raise StateError("'counts' are not those of the bins")
+    if made.kind == "boolean" and made.cuts.size != 1:
+        raise StateError("'cuts' are not those of truth values")
+    try:
+        check_zone(made.zone)
+        made.bins(pd.Series([None], name=made.column, dtype=object))
+    except Exception:
+        raise StateError("the column is written in an unknown way") from None
+
+
+@saved(
+    "column-reference",
+    state=State(
+        {
+            "column": Text(),
+            "kind": Choice("number", "boolean", "text", "date"),
+            "counts": DictOf(Choice("", _OUTSIDE, *_PARTS), FloatArray("*", low=0, high=1e18)),
+            "cuts": FloatArray("*", rising=True),
+            "levels": ListOf(Text()),
+            "known": ListOf(Text()),
+            "span": TupleOf(Number(nan=True), Number(nan=True)),
+            "written": Maybe(Text()),
+            "zone": Maybe(Text()),
+        },
+        _check_bins,
+    ),
+)
 @dataclass(frozen=True)
 class ColumnReference:
     """Counts of the bins of a column, the last of which is for missing values.

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
+from rarefind._core.fields import ListOf, Object, StateError, Whole
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Floats, Table
 from rarefind.data._shares import FALSE_ALARMS, HANDFUL, Shift, shift_between
 from rarefind.data.column_reference import ColumnReference
@@ -21,7 +23,16 @@ _MOST_ROWS = 50_000
 _MANY, _TIMES = 0.2, 5.0
 
 
-@saved("drift-reference")
+def _check_once(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    names = [column.column for column in state["columns"]]
+    if len(set(names)) != len(names):
+        raise StateError("a column is counted twice")
+
+
+@saved(
+    "drift-reference",
+    state=State({"rows": Whole(), "columns": ListOf(Object("column-reference"))}, _check_once),
+)
 @dataclass(frozen=True)
 class DriftReference:
     """How columns were spread when a model was fitted: counts of bins, to compare files with.

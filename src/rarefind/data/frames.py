@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from scipy.sparse import issparse
 from sklearn.utils import check_array
 
 from rarefind._core.types import Array, Ints, Table
@@ -40,7 +41,7 @@ def as_frame(table: Table) -> pd.DataFrame:
 
 def rows_of_dicts(table: Table) -> Table:
     """A dict, which is a row, or a list of them as a table; anything else as it is."""
-    if isinstance(table, Mapping):
+    if isinstance(table, Mapping) and not issparse(table):  # SciPy has one that is a mapping
         table = [table]
     if isinstance(table, list) and table and all(isinstance(row, Mapping) for row in table):
         return pd.DataFrame(table)

@@ -12,13 +12,18 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from rarefind._core.fields import Number, Perhaps
 from rarefind._core.sklearn_compat import with_callbacks
+from rarefind._core.state import State
 from rarefind._core.types import ArrayLike, Bools, Floats, Ints, Label, Table
-from rarefind.neighbors._classifier import NeighbourClassifier
+from rarefind.neighbors._classifier import NEIGHBOUR_STATE, NeighbourClassifier
 from rarefind.neighbors._held_out import PointSet
 from rarefind.neighbors._reasons import explain
 from rarefind.rules import Reason
 from rarefind.search import DISTANCES
+
+#: What every baseline keeps in a model file.
+BASELINE_STATE = NEIGHBOUR_STATE | State({"_own_threshold": Perhaps(Number(0))})
 
 
 class BaselineClassifier(NeighbourClassifier):
@@ -162,14 +167,17 @@ class SurroundingsClassifier(BaselineClassifier):
         return rows, weight, score
 
 
-def nearness(d_pos: Floats, d_neg: Floats) -> Floats:
+def nearness(d_pos: Floats, d_neg: Floats, of_copies: Floats | float = 1.0) -> Floats:
     """η̂ = D⁻/(D⁺+D⁻) squeezed into [0, 1): what orders rows that a vote leaves equal.
 
     As in the ratio D⁻/D⁺, infinite distances stand for points that do not exist, and rows on top of
-    a positive come last of all, the further the negatives the higher.
+    a positive come last of all, the further the negatives the higher. Rows on top of both have the
+    ratio ``of_copies``.
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         share = 1 / (1 + d_pos / d_neg)
         beyond = np.where(np.isinf(d_neg), 1.0, d_neg / (1.0 + d_neg))
     share = np.where((d_pos == 0) | np.isinf(d_neg), 1 + beyond / 2, share)
+    both = (d_pos == 0) & (d_neg == 0)
+    share = np.where(both, of_copies / (1 + np.asarray(of_copies)), share)
     return np.where(np.isinf(d_pos), 0.0, np.asarray(share / 2))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from rarefind._core.saved import saved
 from rarefind._core.types import Bools
-from rarefind.neighbors._baseline import BaselineClassifier
+from rarefind.neighbors._baseline import BASELINE_STATE, BaselineClassifier
 from rarefind.neighbors._ratio import voters
 
 
-@saved("class-weighted-knn")
+@saved("class-weighted-knn", state=BASELINE_STATE)
 class ClassWeightedKNNClassifier(BaselineClassifier):
     """Nearest neighbours with distances scaled by the sizes of the classes (cwk-NN).
 

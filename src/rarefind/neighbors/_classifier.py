@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from rarefind._core.fields import ListOf, Object, StateError
 from rarefind._core.sklearn_compat import report_progress
+from rarefind._core.state import State
 from rarefind._core.types import ArrayLike, Bools, Floats, Ints, Table
-from rarefind.base import RareClassifier
+from rarefind.base import CLASSIFIER_STATE, RareClassifier
 from rarefind.neighbors._held_out import (
+    MOST_ASKED,
     Measure,
     PointSet,
     blocks,
+    distances_and_copies,
     draw_queries,
     leave_one_out,
     out_of_fold,
@@ -29,6 +34,30 @@ from rarefind.selection.calibration import ODDS
 # Scores that stand for infinite ones lie far above: a threshold near them would leave no digits to
 # the differences of all others.
 THRESHOLDS = (0.0, 1e3)
+
+
+def _check_sets(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    """Points of each class, and as many of them asked for as the parameters say."""
+    sets, classes = state["_sets"], sizes["classes"]
+    codes = [s.code for s in sets]
+    plain = codes if len(codes) == classes else codes[:1] + codes[2:]
+    if sorted(plain) != list(range(classes)) or (plain != codes and codes[1] != -1):
+        raise StateError("'_sets' are not those of the classes")
+    kinds = {(s.search.distance, s.search.p) for s in sets}
+    if len(kinds) > 1:
+        raise StateError("'_sets' do not measure one distance")
+    if sets[0].search.distance == "precomputed" and any(
+        s.search.points.max(initial=-1) >= sizes["d"] for s in sets
+    ):
+        raise StateError("'_sets' name columns that are not there")
+    if state["k"] > max(MOST_ASKED, sum(s.search.size for s in sets)):
+        raise StateError("'k' is larger than the number of points")
+
+
+#: What every neighbour classifier keeps in a model file.
+NEIGHBOUR_STATE = CLASSIFIER_STATE | State(
+    {"_sets": ListOf(Object("point-set", d="d"), low=2)}, _check_sets
+)
 
 
 class NeighbourClassifier(RareClassifier):
@@ -59,21 +88,21 @@ class NeighbourClassifier(RareClassifier):
         """Make the searches among the given rows."""
 
     def _scores_of(self, X: Floats, distances: list[Floats]) -> Floats:
-        """Score rows by their distances to the nearest points of each set."""
+        """Score rows by their distances to the nearest points of each set, and their copies."""
         return self._pair(distances).score(self._relative)
 
     def _priority(self, X: Floats) -> Floats:
         return self._scores_of(X, query(self._sets, X))
 
     def _explain(self, X: Floats) -> list[Reason]:
-        found = [s.search.query(X, s.k) for s in self._sets]
-        scores = self._scores_of(X, [distance for distance, _ in found])
+        found = [s.search.query_and_count(X, s.k) for s in self._sets]
+        scores = self._scores_of(X, distances_and_copies(found))
         return explain(
             X,
             scores,
             self._ranks(scores),
             self._sets,
-            found,
+            [(distance, at) for distance, at, _ in found],
             self._relative,
             None if self._sets[0].search.distance == "precomputed" else self._feature_names(),
         )
@@ -96,8 +125,19 @@ class NeighbourClassifier(RareClassifier):
         ]
 
     def _pair(self, distances: list[Floats]) -> TwoDistances:
-        synthetic = distances[1] if len(distances) == 3 else None
-        return TwoDistances(distances[0], synthetic, distances[-1][:, -1])
+        """The distances that decide; real positives and negatives are counted where copies are."""
+        real, *made, negative, copies = distances
+        given = self._sets[0].search.distance == "precomputed"
+        made_for_each = self._sets[1].search.size / max(1, self._sets[0].search.size)
+        return TwoDistances(
+            real,
+            made[0] if made else None,
+            negative[:, -1],
+            negative.shape[1],
+            copies[:, [0, -1]],
+            None if given else self.n_features_in_,
+            made_for_each if made else 0.0,
+        )
 
     def _hold_out(
         self,

@@ -6,7 +6,8 @@ import numpy as np
 
 from rarefind._core.saved import saved
 from rarefind._core.types import Bools, Floats
-from rarefind.neighbors._baseline import BaselineClassifier, nearness
+from rarefind.neighbors._baseline import BASELINE_STATE, BaselineClassifier, nearness
+from rarefind.neighbors._ratio import ratio_of_copies
 from rarefind.selection.calibration import ODDS
 
 # The score of rows with a mixed vote is one more than the positives' share, so half of the vote:
@@ -20,7 +21,7 @@ def _by_zone(score: Floats, threshold: float) -> Floats:
     return np.asarray(np.interp(score, *_PROBABILITIES))
 
 
-@saved("distance-weighted-knn")
+@saved("distance-weighted-knn", state=BASELINE_STATE)
 class DistanceWeightedKNNClassifier(BaselineClassifier):
     """Nearest neighbours that vote with the inverse of their distance (wk-NN).
 
@@ -114,9 +115,10 @@ class DistanceWeightedKNNClassifier(BaselineClassifier):
         return self.k, self.k
 
     def _scores_of(self, X: Floats, distances: list[Floats]) -> Floats:
-        d_pos, d_neg = distances
-        w_pos, w_neg = _vote(d_pos, d_neg)
-        squeezed = nearness(d_pos[:, 0], d_neg[:, 0])
+        d_pos, d_neg, copies = distances
+        w_pos, w_neg = _vote_of_copies(copies, self.k, *_vote(d_pos, d_neg))
+        by_number = ratio_of_copies(copies[:, 0], copies[:, 1], (1, 1), self.n_features_in_)
+        squeezed = nearness(d_pos[:, 0], d_neg[:, 0], by_number)
         with np.errstate(invalid="ignore"):
             share = w_pos / (w_pos + w_neg)
         # Rounding must not carry a vote across the half, and none lies on it: zero, in the decision
@@ -124,6 +126,18 @@ class DistanceWeightedKNNClassifier(BaselineClassifier):
         below, above = np.nextafter(_HALF, [0.0, 2.0])
         mixed = np.where(w_pos >= w_neg, np.fmax(1 + share, above), np.fmin(1 + share, below))
         return np.where(w_pos == 0, squeezed, np.where(w_neg == 0, 2 + squeezed, mixed))
+
+
+def _vote_of_copies(copies: Floats, k: int, w_pos: Floats, w_neg: Floats) -> tuple[Floats, Floats]:
+    """The weights, but of more than k copies of both classes those of their numbers.
+
+    A class that would have less than half of one of the k votes has none.
+    """
+    pos, neg = copies.T
+    many = (pos > 0) & (neg > 0) & (pos + neg > k)
+    votes = k * copies / np.maximum(copies.sum(axis=1, keepdims=True), 1)
+    counted = np.where(votes < 0.5, 0.0, copies).T
+    return np.where(many, counted[0], w_pos), np.where(many, counted[1], w_neg)
 
 
 def _vote(d_pos: Floats, d_neg: Floats) -> tuple[Floats, Floats]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from rarefind._core.fields import Whole
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Bools
-from rarefind.neighbors._baseline import BaselineClassifier
+from rarefind.neighbors._baseline import BASELINE_STATE, BaselineClassifier
 from rarefind.neighbors._ratio import voters
 
 
-@saved("duplicated-knn")
+@saved("duplicated-knn", state=BASELINE_STATE | State({"copies_": Whole(1)}))
 class DuplicatedKNNClassifier(BaselineClassifier):
     """Nearest neighbours with every positive duplicated by the imbalance ratio (dupk-NN).
 

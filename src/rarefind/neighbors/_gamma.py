@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -11,13 +12,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from rarefind._core.fields import Either, FloatArray, IntArray, Number, Perhaps, StateError
 from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import with_callbacks
+from rarefind._core.state import State
 from rarefind._core.types import Array, ArrayLike, Floats, Ints, Label, Table
 from rarefind.metrics import CountMetric
-from rarefind.neighbors._classifier import NeighbourClassifier
+from rarefind.neighbors._classifier import NEIGHBOUR_STATE, NeighbourClassifier
 from rarefind.neighbors._held_out import PointSet, query
-from rarefind.neighbors._plurality import best_class_scales, votes
+from rarefind.neighbors._plurality import best_class_scales, share_votes, votes
 from rarefind.neighbors._ratio import (
     Scales,
     TwoDistances,
@@ -28,7 +31,31 @@ from rarefind.neighbors._sampling import resample
 from rarefind.search import DISTANCES, NeighborSearch
 
 
-@saved("gamma-knn")
+def _check_scales(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    two, order = sizes["classes"] == 2, state["_rare_first"].tolist()
+    if sorted(order) != list(range(len(order))):
+        raise StateError("'_rare_first' is not an order of the classes")
+    if [s.code for s in state["_sets"] if s.code >= 0] != order:
+        raise StateError("'_sets' are not in the order of the classes")
+    if two != isinstance(state["gamma_"], float) or (two and "_relative" not in state):
+        raise StateError("'gamma_' is not that of the classes")
+
+
+@saved(
+    "gamma-knn",
+    state=NEIGHBOUR_STATE
+    | State(
+        {
+            "_rare_first": IntArray("classes"),
+            "gamma_": Either(Number(above=0), FloatArray("classes", above=0)),
+            "threshold_": Perhaps(Number(above=0)),
+            "cost_ratio_": Perhaps(Number(above=0)),
+            "_relative": Perhaps(Number(above=0)),
+            "gamma_synthetic_": Perhaps(Number(above=0)),
+        },
+        _check_scales,
+    ),
+)
 class GammaKNNClassifier(NeighbourClassifier):
     """Nearest neighbours that bring the positives closer by a factor γ.
 
@@ -217,7 +244,7 @@ class GammaKNNClassifier(NeighbourClassifier):
             table, X, codes, groups, rng, seed, one_by_one=self.sampler is None
         )
         if self.classes_.size > 2:
-            self._choose_class_scales(np.stack(distances), codes[rows], weight, metric)
+            self._choose_class_scales(share_votes(distances), codes[rows], weight, metric)
         else:
             self._choose_scales(self._pair(distances), codes[rows], weight, metric)
         return self
@@ -245,7 +272,7 @@ class GammaKNNClassifier(NeighbourClassifier):
 
     def _votes(self, X: Floats) -> Ints:
         """Votes of each class, from the rarest on."""
-        return votes(np.stack(query(self._sets, X)), self.gamma_[self._rare_first])
+        return votes(share_votes(query(self._sets, X)), self.gamma_[self._rare_first])
 
     def _check_choices(self, X: Floats) -> CountMetric:
         metric = self._count_metric()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -14,6 +14,9 @@ from rarefind.search import NeighborSearch
 
 # Points that are compared with a row at a time: few enough to stay in the fastest memory.
 _BLOCK = 256
+
+# The least sum above 0.
+_SMALLEST = float(np.nextafter(0.0, 1.0))
 
 # Sums that order points as their distances do.
 _SQUARES, _GAPS, _LARGEST_GAP, _POWERS = range(4)
@@ -37,26 +40,51 @@ def neighbourhoods(
 ) -> Neighbourhoods:
     """Grow each row's neighbourhood until it holds ``k`` positives and the next is a negative.
 
-    At equal distances positives come first. ``own`` numbers among the positives and among the
+    At equal distances positives come first, but for copies of the row itself, which all belong to
+    it. ``own`` numbers among the positives and among the
     negatives the point that is the row itself, or -1; it does not count.
     """
     kind, power = _sum_of(positives.distance, positives.p)
     # The searches keep the points as their distance compares them, cosine as directions.
     points = positives._points, negatives._points
-    rows = positives._embed(rows)
+    placed = positives._embed(rows)
     jobs = effective_n_jobs(-1 if positives.n_jobs is None else positives.n_jobs)
     jobs = min(jobs, max(1, len(rows) // 16))
-    parts = np.array_split(np.arange(len(rows)), 1 if jobs == 1 else 4 * jobs)
-    done = Parallel(n_jobs=jobs, require="sharedmem")(
-        delayed(grow)(rows[i], *points, k, own[0][i], own[1][i], kind, power) for i in parts
+
+    def in_threads(work: Callable[..., Any], *by_row: Floats | Ints) -> tuple[Any, ...]:
+        """Arrays of what the kernel finds for rows, the rows shared among threads."""
+        parts = np.array_split(np.arange(len(rows)), 1 if jobs == 1 else 4 * jobs)
+        done = Parallel(n_jobs=jobs, require="sharedmem")(
+            delayed(work)(*(array[i] for array in by_row)) for i in parts
+        )
+        return tuple(map(np.concatenate, zip(*done, strict=True)))
+
+    first, found = in_threads(
+        lambda x, o: smallest(x, points[0], k, o, kind, power), placed, own[0]
     )
-    counts = np.concatenate([c for c, _ in done]).astype(float)
-    nearest = np.concatenate([n for _, n in done])
+    edge = first[np.arange(len(rows)), np.clip(found, 1, k) - 1]
+    # Where k positives are copies of the row, its negative copies count too.
+    edge = np.where(found > 0, np.maximum(edge, _SMALLEST), 0.0)
+    counted = negatives.count_within(placed, edge) if kind == _SQUARES else None
+    if counted is None:
+        inside, near, beyond = in_threads(
+            lambda x, e, o: around(x, points[1], e, o, kind, power), placed, edge, own[1]
+        )
+    else:
+        inside, beyond = counted[0] - ((own[1] >= 0) & (edge > 0)), counted[1]
+        near = negatives.query(rows, 1, own[1])[0][:, 0]
+        near = 2 * near if negatives.distance == "cosine" else near**2
+    # Positives as far as the first negative beyond the edge, and no further, belong to it too.
+    upto = np.nextafter(beyond, np.inf)
+    inside_positives, _, _ = in_threads(
+        lambda x, e, o: around(x, points[0], e, o, kind, power), placed, upto, own[0]
+    )
+    nearest = np.column_stack([first[:, 0], near])
     if kind == _SQUARES:
         nearest = nearest / 2 if positives.distance == "cosine" else np.sqrt(nearest)
     elif kind == _POWERS:
         nearest = nearest ** (1 / power)
-    return Neighbourhoods(counts[:, 0], counts[:, 1], nearest[:, 0], nearest[:, 1])
+    return Neighbourhoods(inside_positives.astype(float), inside.astype(float), *nearest.T)
 
 
 def _sum_of(distance: str, p: float) -> tuple[int, float]:
@@ -143,34 +171,3 @@ def around(
                 if edge[i] <= total[j] < beyond[i]:
                     beyond[i] = total[j]
     return inside, nearest, beyond
-
-
-@kernel
-def grow(
-    rows: Floats,
-    positives: Floats,
-    negatives: Floats,
-    k: int,
-    own_positive: Ints,
-    own_negative: Ints,
-    kind: int,
-    power: float,
-) -> tuple[Ints, Floats]:
-    """Count the positives and the negatives of each neighbourhood, and find the nearest of each."""
-    n = rows.shape[0]
-    counts = np.zeros((n, 2), dtype=np.intp)
-    nearest = np.full((n, 2), np.inf)
-    first, found = smallest(rows, positives, k, own_positive, kind, power)
-    edge = np.zeros(n)
-    for i in range(n):
-        nearest[i, 0] = first[i, 0]
-        if found[i] > 0:
-            edge[i] = first[i, min(found[i], k) - 1]
-    inside, near, beyond = around(rows, negatives, edge, own_negative, kind, power)
-    # Positives as far as the first negative beyond the edge, and no further, belong to it too.
-    upto = np.empty(n)
-    for i in range(n):
-        counts[i, 1], nearest[i, 1] = inside[i], near[i]
-        upto[i] = np.nextafter(beyond[i], np.inf)
-    counts[:, 0] = around(rows, positives, upto, own_positive, kind, power)[0]
-    return counts, nearest

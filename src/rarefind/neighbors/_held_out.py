@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from rarefind._core.fields import IntArray, Object, StateError, Whole
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Array, Floats, Ints
 from rarefind.search import NeighborSearch
 
@@ -15,7 +17,27 @@ from rarefind.search import NeighborSearch
 _BLOCK = 16_384
 
 
-@saved("point-set")
+# A query takes memory for as many neighbours as it asks for, whether or not there are so many.
+MOST_ASKED = 1000
+
+
+def _check_asked(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    if state["k"] > max(MOST_ASKED, sizes["n"]):
+        raise StateError(f"'k' asks for {state['k']} of {sizes['n']} points")
+
+
+@saved(
+    "point-set",
+    state=State(
+        {
+            "search": Object("neighbor-search", n="n", d="d"),
+            "k": Whole(1),
+            "code": Whole(-1),
+            "rows": IntArray("n", low=-1),
+        },
+        _check_asked,
+    ),
+)
 class PointSet(NamedTuple):
     """Points of one class, and how many of them a query asks for."""
 
@@ -28,11 +50,21 @@ class PointSet(NamedTuple):
 def query(
     sets: Sequence[PointSet], X: Array, exclude: Sequence[Ints] | None = None
 ) -> list[Floats]:
-    """Distances of each row to the nearest points of each set."""
-    return [
-        s.search.query(X, s.k, None if exclude is None else exclude[i])[0]
+    """Distances of each row to the nearest points of each set, and how many it is a copy of.
+
+    An array of shape (n, k) a set, and at the end one of shape (n, sets) with the copies.
+    """
+    found = [
+        s.search.query_and_count(X, s.k, None if exclude is None else exclude[i])
         for i, s in enumerate(sets)
     ]
+    return distances_and_copies(found)
+
+
+def distances_and_copies(found: Sequence[tuple[Floats, Ints, Ints]]) -> list[Floats]:
+    """What :func:`query` gives, from what was found in each set."""
+    copies = np.column_stack([here for _, _, here in found]).astype(float)
+    return [*(distance for distance, _, _ in found), copies]
 
 
 def blocks(rows: Ints) -> list[Ints]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -13,14 +13,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from rarefind._core.checks import check_matrices
+from rarefind._core.fields import StateError
 from rarefind._core.pairs import embed, nearest_squared
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.threads import limit_threads
 from rarefind._core.types import Bools, Floats, Ints, Label
 from rarefind.distances import LMNN
-from rarefind.neighbors._baseline import SurroundingsClassifier
+from rarefind.neighbors._baseline import BASELINE_STATE, SurroundingsClassifier
 from rarefind.neighbors._held_out import PointSet
-from rarefind.neighbors._ratio import ratio, voters
+from rarefind.neighbors._ratio import voters
 from rarefind.neighbors._reasons import explain
 from rarefind.rules import Reason
 from rarefind.search import NeighborSearch
@@ -38,7 +40,13 @@ _MAPS_KEPT = 2**27
 _ROWS_A_PROCESS = 100
 
 
-@saved("iml")
+def _check_selected(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    asked = 5 * state["k"] if state["n_selected"] == "auto" else state["n_selected"]
+    if asked < state["k"] or any(s.k != asked for s in state["_sets"]):
+        raise StateError("'_sets' are not as large as 'n_selected'")
+
+
+@saved("iml", state=BASELINE_STATE | State({}, _check_selected))
 class IMLClassifier(SurroundingsClassifier):
     """Nearest neighbours in a space learned around each row (iterative metric learning).
 
@@ -196,10 +204,11 @@ class IMLClassifier(SurroundingsClassifier):
     def _score(
         self, sets: Sequence[PointSet], X: Floats, exclude: Sequence[Ints] | None = None
     ) -> Floats:
-        spaces = self._last_spaces(sets, X, with_maps=False)
         q, r = voters(self.k)
-        ends = np.array([(s.distances[0][q - 1], s.distances[1][r - 1]) for s in spaces])
-        return ratio(*ends.reshape(-1, 2).T)
+        pairs = [
+            _distances_of(space, q, r) for space in self._last_spaces(sets, X, with_maps=False)
+        ]
+        return self._pair([np.concatenate(arrays) for arrays in zip(*pairs, strict=True)]).score()
 
     def _explain(self, X: Floats) -> list[Reason]:
         reasons = []
@@ -214,7 +223,7 @@ class IMLClassifier(SurroundingsClassifier):
             ]
             row = x[None]
             found = [s.search.query(row, s.k) for s in local]
-            score = self._pair([distance for distance, _ in found]).score()
+            score = self._pair(_distances_of(space, *voters(self.k))).score()
             names = self._feature_names()
             reasons += explain(row, score, self._ranks(score), local, found, 1.0, names)
         return reasons
@@ -263,6 +272,13 @@ class _Space(NamedTuple):
     components: Floats
     selected: list[Ints]
     distances: list[Floats]  # filled up with inf where a class has fewer rows than wanted
+    copies: list[int]  # how many rows of each class are at distance 0
+
+
+def _distances_of(space: _Space, q: int, r: int) -> list[Floats]:
+    """Distances of one row to the rows that decide, and its copies, as other searches give them."""
+    d_pos, d_neg = space.distances
+    return [d_pos[None, :q], d_neg[None, :r], np.array([space.copies], dtype=float)]
 
 
 class _SelectionRounds(NamedTuple):
@@ -289,14 +305,14 @@ class _SelectionRounds(NamedTuple):
                 learned[key] = self._learn(selected, points)
             components = learned[key]
             place = embed(x[None], components)
-            nearest = [
-                nearest_squared(place, embed(p, components), self.n_selected) for p in points
-            ]
+            placed = [embed(p, components) for p in points]
+            nearest = [nearest_squared(place, p, self.n_selected) for p in placed]
             before, selected = selected, [at[0][at[0] >= 0] for _, at in nearest]
             stayed = sum(np.isin(a, b).sum() for a, b in zip(selected, before, strict=True))
             if stayed >= self.matching * sum(at.size for at in selected):
                 break
-        return _Space(components, selected, [np.sqrt(found[0]) for found, _ in nearest])
+        copies = [int((p == place).all(axis=1).sum()) for p in placed]
+        return _Space(components, selected, [np.sqrt(found[0]) for found, _ in nearest], copies)
 
     def _learn(self, selected: list[Ints], points: list[Floats]) -> Floats:
         """LMNN of the rows in their order: a selection has one space, however it was found."""

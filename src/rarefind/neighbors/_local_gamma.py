@@ -10,17 +10,32 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from rarefind._core.fields import BoolArray, FloatArray, Number, Object, Size
 from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import with_callbacks
+from rarefind._core.state import State
 from rarefind._core.types import ArrayLike, Floats, Ints, Label, Table
-from rarefind.neighbors._classifier import NeighbourClassifier
+from rarefind.neighbors._classifier import NEIGHBOUR_STATE, NeighbourClassifier
 from rarefind.neighbors._held_out import PointSet
 from rarefind.neighbors._ratio import voters
 from rarefind.neighbors._regions import HeldOutRatios, LocalScales, Regions, best_gamma
 from rarefind.search import DISTANCES
 
 
-@saved("local-gamma-knn")
+@saved(
+    "local-gamma-knn",
+    state=NEIGHBOUR_STATE
+    | State(
+        {
+            "global_gamma_": Number(above=0),
+            "_regions": Object("regions", n="regions", d="d"),
+            "centres_": FloatArray("regions", "d"),
+            "gammas_": FloatArray("regions", above=0),
+            "fell_back_": BoolArray("regions"),
+            "n_regions_": Size("regions", low=1),
+        }
+    ),
+)
 class LocalGammaKNNClassifier(NeighbourClassifier):
     """γk-NN with a γ for each region of the space.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from numbers import Integral, Real
 from typing import Any, NamedTuple, Self
@@ -17,10 +17,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from rarefind._core.checks import check_matrices
 from rarefind._core.deadline import check_time_left, deadline
+from rarefind._core.fields import (
+    BoolArray,
+    Either,
+    FloatArray,
+    ListOf,
+    Number,
+    Object,
+    StateError,
+    Whole,
+)
 from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import report_progress, with_callbacks
+from rarefind._core.state import State
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label, Table
-from rarefind.base import RareClassifier
+from rarefind.base import CLASSIFIER_STATE, RareClassifier
 from rarefind.metrics import CountMetric
 from rarefind.neighbors._classifier import THRESHOLDS
 from rarefind.neighbors._covering import (
@@ -65,7 +76,37 @@ def _upgrade(version: int, state: dict[str, Any]) -> dict[str, Any]:
     return {"max_queries": 50_000, **state}
 
 
-@saved("me2", 2, upgrade=_upgrade)
+def _check_ellipsoids(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    rows = state["_rows"]
+    for one, row in zip(state["ellipsoids_"], rows.positives.tolist(), strict=True):
+        last = max(part.max(initial=-1) for part in (one.positives, one.negatives))
+        if one.row != row or last >= sizes["n"]:
+            raise StateError("'ellipsoids_' are not those of the rows")
+
+
+_SETTING = Either(Number(0), FloatArray("positives", low=0))
+
+
+@saved(
+    "me2",
+    2,
+    upgrade=_upgrade,
+    state=CLASSIFIER_STATE
+    | State(
+        {
+            "_rows": Object(
+                "ellipsoid-rows", n="n", d="d", positives="positives", negatives="negatives"
+            ),
+            "tuned_locally_": BoolArray("positives"),
+            "ellipsoids_": ListOf(Object("ellipsoid", d="d"), size="positives", low=1),
+            "max_radius_": _SETTING,
+            "mu_": _SETTING,
+            "lam_": _SETTING,
+            "n_iter_": Whole(),
+        },
+        _check_ellipsoids,
+    ),
+)
 class ME2Classifier(RareClassifier):
     """An ellipsoid around each positive, as large as the negatives near it allow.
 
@@ -152,7 +193,9 @@ class ME2Classifier(RareClassifier):
 
     The constraint of problem (2) is on the squared distance, so a row is inside if its squared
     distance is at most R, where section 4.2 compares the distance itself. A tie between a positive
-    and a negative goes to the positive; one between nearest positives to the earlier row. B by
+    and a negative goes to the positive; one between nearest positives to the earlier row. Where a
+    row is a copy of n⁺ positives and n⁻ negatives, the second ratio is
+    ((n⁺ + ½)/(n⁻ + ½))^(2/√d) in d columns, as in :class:`GammaKNNClassifier`. B by
     positive, its tuning, the scores, the threshold and the union are ours; the union is what the
     conclusion of [1]_ asks for.
 

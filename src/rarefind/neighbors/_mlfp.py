@@ -13,13 +13,19 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from rarefind._core.deadline import check_time_left, deadline
+from rarefind._core.fields import Number, Object, Whole
 from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import with_callbacks
+from rarefind._core.state import State
 from rarefind._core.types import ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.distances import MLFP
 from rarefind.distances.mlfp import MLFPBound
 from rarefind.metrics import CountMetric, ranking_scores
-from rarefind.neighbors._classifier import THRESHOLDS, NeighbourClassifier
+from rarefind.neighbors._classifier import (
+    NEIGHBOUR_STATE,
+    THRESHOLDS,
+    NeighbourClassifier,
+)
 from rarefind.neighbors._held_out import PointSet
 from rarefind.neighbors._ratio import voters
 from rarefind.search import NeighborSearch
@@ -34,7 +40,19 @@ _SPACE = {"mu": (1e-3, 1e2, "log"), "c": (0.0, 1.0)}
 _AS_GAMMA, _WORTH_MORE = (0.0, 1.0), 0.1
 
 
-@saved("mlfp-knn")
+@saved(
+    "mlfp-knn",
+    state=NEIGHBOUR_STATE
+    | State(
+        {
+            "mu_": Number(0),
+            "c_": Number(0, 1),
+            "distance_": Object("mlfp", d="d"),
+            "n_iter_": Whole(),
+            "objective_": Number(),
+        }
+    ),
+)
 class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, NeighbourClassifier):
     """Nearest neighbours with a Mahalanobis distance to the positives, learned from few of them.
 

@@ -17,6 +17,31 @@ from rarefind.selection.thresholds import evaluate, place_cut
 _MOST_SWEEPS = 10
 
 
+def share_votes(found: list[Floats]) -> Floats:
+    """Distances of shape (K, n, k) in which copies vote in the proportion that they are there.
+
+    ``found`` has the distances to each class and, of shape (n, K), how many rows of it each row is
+    a copy of. Where these are more than k, the k votes are shared out among them by their numbers,
+    what is left of a vote to the largest remainder; the rows that do not vote are infinitely far.
+    """
+    *by_class, copies = found
+    distances = np.stack(by_class)
+    k = distances.shape[2]
+    total = copies.sum(axis=1)
+    many = np.flatnonzero(total > k)
+    if many.size:
+        exact = copies[many] * (k / total[many])[:, None]
+        # Exact thirds and fifths may come out a little below a whole number.
+        seats = np.floor(exact + 1e-9)
+        left = (k - seats.sum(axis=1)).astype(np.intp)
+        order = np.argsort(-(exact - seats), axis=1, kind="stable")  # the rarer of equals first
+        rank = np.argsort(order, axis=1, kind="stable")
+        seats += rank < left[:, None]
+        silent = np.arange(k) >= seats.T[:, :, None]
+        distances[:, many] = np.where(silent, np.inf, distances[:, many])
+    return distances
+
+
 def votes(distances: Floats, scales: Floats) -> Ints:
     """Votes of each class among the k nearest rows, from distances of shape (K, n, k)."""
     n_classes, n, k = distances.shape

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval
 
 from rarefind._core.saved import saved
 from rarefind._core.types import Bools, Floats, Ints, Label
-from rarefind.neighbors._baseline import SurroundingsClassifier, nearness
+from rarefind.neighbors._baseline import BASELINE_STATE, SurroundingsClassifier, nearness
 from rarefind.neighbors._growing import neighbourhoods
 from rarefind.neighbors._held_out import PointSet
 from rarefind.neighbors._ratio import ratio
@@ -21,7 +21,7 @@ from rarefind.neighbors._ratio import ratio
 _LAST_DIGITS = 2.0**-36
 
 
-@saved("k-rare-nn")
+@saved("k-rare-nn", state=BASELINE_STATE)
 class KRNNClassifier(SurroundingsClassifier):
     """Nearest neighbours until k of them are positive (kRNN).
 

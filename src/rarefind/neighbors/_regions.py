@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.cluster import KMeans, MiniBatchKMeans
 
+from rarefind._core.fields import BoolArray, FloatArray, StateError
 from rarefind._core.pairs import nearest_squared
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Array, Bools, Floats, Ints
 from rarefind.metrics import CountMetric
 from rarefind.neighbors._ratio import scale_ratios
@@ -45,7 +48,22 @@ class HeldOutRatios(NamedTuple):
         return folds(self.X, self.positive, wanted, groups=self.group, random_state=seed)
 
 
-@saved("regions")
+def _check_some(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    if not sizes["n"]:
+        raise StateError("there is no region")
+
+
+@saved(
+    "regions",
+    state=State(
+        {
+            "centres": FloatArray("n", "d"),
+            "gammas": FloatArray("n", above=0),
+            "fell_back": BoolArray("n"),
+        },
+        _check_some,
+    ),
+)
 class Regions(NamedTuple):
     """Centres of the regions, the γ of each, and whether it is the global one for want of rows."""
 

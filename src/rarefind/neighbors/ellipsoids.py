@@ -15,15 +15,17 @@ As M ⪰ I and R ≤ B, a negative with ‖v‖² ≥ B keeps α = 0 and is left
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from rarefind._core.fields import Float, FloatArray, IntArray, Number, StateError, Whole
 from rarefind._core.kernels import kernel, read_only
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Floats, Ints
-from rarefind.neighbors._ratio import ratio
+from rarefind.neighbors._ratio import ratio, ratio_of_copies
 
 # Sweeps over the multipliers that can still move, between two passes over all of them.
 _SWEEPS = 5
@@ -41,7 +43,16 @@ class Setting(NamedTuple):
     lam: float
 
 
-@saved("ellipsoid-rows")
+@saved(
+    "ellipsoid-rows",
+    state=State(
+        {
+            "X": FloatArray("n", "d"),
+            "positives": IntArray("positives", below="n", strict=True),
+            "negatives": IntArray("negatives", below="n", strict=True),
+        }
+    ),
+)
 class EllipsoidRows(NamedTuple):
     """A table and which of its rows are to be covered and excluded."""
 
@@ -50,7 +61,35 @@ class EllipsoidRows(NamedTuple):
     negatives: Ints
 
 
-@saved("ellipsoid")
+def _check_matrix(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    if not np.allclose(state["matrix"], state["matrix"].T, rtol=1e-6):
+        raise StateError("'matrix' is not symmetric")
+    try:
+        np.linalg.cholesky(state["matrix"])
+    except np.linalg.LinAlgError:
+        raise StateError("'matrix' is not positive definite") from None
+
+
+@saved(
+    "ellipsoid",
+    state=State(
+        {
+            "row": Whole(),
+            "centre": FloatArray("d"),
+            "radius": Float(0),
+            "matrix": FloatArray("d", "d"),
+            "max_radius": Number(0),
+            "mu": Number(0),
+            "lam": Number(0),
+            "loss": Number(),
+            "gap": Number(),
+            "n_iter": Whole(),
+            "positives": IntArray("inside", low=0),
+            "negatives": IntArray("near", low=0),
+        },
+        _check_matrix,
+    ),
+)
 class Ellipsoid(NamedTuple):
     """The points x with (x − centre)ᵀ matrix (x − centre) ≤ radius, learned around one positive."""
 
@@ -97,8 +136,9 @@ class Ellipsoid(NamedTuple):
         """Score the queries numbered in ``at`` by this ellipsoid, among the rows ``X`` fitted.
 
         It is the smaller of radius / d²(centre) and d²(nearest negative) / d²(nearest positive) of
-        the rows inside, at least 1 exactly where the rule of section 4.2 says positive. Where it
-        cannot exceed ``floor``, with one entry an entry of ``at``, it is given as 0.
+        the rows inside, at least 1 exactly where the rule of section 4.2 says positive. Of a query
+        that is a copy of both classes their numbers make the second ratio. Where the score cannot
+        exceed ``floor``, with one entry an entry of ``at``, it is given as 0.
         """
         root, X = self._root(), read_only(X)
         found = _distances(
@@ -112,7 +152,12 @@ class Ellipsoid(NamedTuple):
             floor,
         )
         inside = ratio(found[0], np.full(at.size, self.radius))
-        return np.minimum(inside, ratio(found[1], found[2]))
+        nearer = ratio(found[1], found[2])
+        mixed = (found[3] > 0) & (found[4] > 0)
+        if mixed.any():
+            of_copies = ratio_of_copies(found[3], found[4], (1, 1), self.centre.size) ** 2
+            nearer = np.where(mixed, of_copies, nearer)
+        return np.minimum(inside, nearer)
 
     def _root(self) -> Floats:
         """Upper triangle U with UᵀU = matrix, so that ‖Uv‖² = vᵀMv."""
@@ -395,6 +440,21 @@ def _nearest(point: Floats, others: Floats, limit: float) -> float:
 
 
 @kernel
+def _count_copies(point: Floats, others: Floats) -> int:
+    """How many of the others are at distance 0."""
+    count = 0
+    for k in range(others.shape[0]):
+        total = 0.0
+        for f in range(point.size):
+            gap = point[f] - others[k, f]
+            total += gap * gap
+            if total > 0:
+                break
+        count += total == 0
+    return count
+
+
+@kernel
 def _distances(
     queries: Floats,
     at: Ints,
@@ -407,10 +467,12 @@ def _distances(
 ) -> Floats:
     """Squared distances of queries to the centre, the nearest positive and the nearest negative.
 
-    A query whose ratio of radius to distance is not above its floor is put infinitely far away, and
-    so is a nearest negative that leaves that ratio the smaller one.
+    Then how many positives and negatives inside a query is a copy of, where it is one of a
+    positive. A query whose ratio of radius to distance is not above its floor is put infinitely far
+    away, and so is a nearest negative that leaves that ratio the smaller one.
     """
-    found = np.full((3, at.size), np.inf)
+    found = np.full((5, at.size), np.inf)
+    found[3:] = 0.0
     for k in range(at.size):
         point = _project(queries, at[k : k + 1], centre, root)[0]
         to_centre = 0.0
@@ -426,4 +488,7 @@ def _distances(
             found[1, k] = _nearest(point, positives, np.inf)
             limit = 1.001 * found[1, k] * radius / to_centre if to_centre > 0 else np.inf
             found[2, k] = _nearest(point, negatives, limit)
+            if found[1, k] == 0:
+                found[3, k] = _count_copies(point, positives)
+                found[4, k] = _count_copies(point, negatives)
     return found

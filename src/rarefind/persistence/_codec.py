@@ -9,31 +9,23 @@ be set again.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from rarefind._core.saved import SavedType, saved, saved_type
+from rarefind._core.fields import StateError
+from rarefind._core.saved import SavedType, StateChecker, Unsaved, saved_type
 
 _DEEPEST = 60
 _PLAIN = (bool, int, float, str)
+# Whole numbers of more bits are nobody's identifiers, and slow to work with.
+_MOST_BITS = 512
 
 
 class RefusedError(Exception):
     """What is wrong with a file, to follow its name."""
-
-
-@saved("unsaved")
-@dataclass(frozen=True)
-class Unsaved:
-    """Stands for a parameter that a model file does not keep."""
-
-    text: str
-
-    def __repr__(self) -> str:
-        return f"Unsaved({self.text})"
 
 
 class Encoder:
@@ -86,64 +78,116 @@ class Encoder:
 
 
 class Decoder:
-    """Puts a model together again from its tree.
+    """Puts a model together again from its tree, and checks each object before it is made.
 
     Parameters
     ----------
     array : callable
-        The array with a number.
+        The array with a number; each is asked for once.
     find : callable
         How objects with a tag are made, or None for a tag that nothing has.
     """
 
     def __init__(
-        self, array: Callable[[Any], Any], find: Callable[[Any], SavedType | None]
+        self, array: Callable[[int], Any], find: Callable[[Any], SavedType | None]
     ) -> None:
         self._array, self._find = array, find
+        self._checker = StateChecker()
+        self.arrays: set[int] = set()
 
-    def decode(self, tree: Any) -> Any:
+    def decode(self, tree: Any, depth: int = 0) -> Any:
         """The value that a tree stands for."""
+        if depth > 2 * _DEEPEST:
+            raise RefusedError("is nested too deeply.")
         if isinstance(tree, list):
-            return [self.decode(v) for v in tree]
+            return [self.decode(part, depth + 1) for part in tree]
         if not isinstance(tree, dict):
+            if type(tree) is int and tree.bit_length() > _MOST_BITS:
+                raise RefusedError("holds a whole number that is far too large.")
             return tree
-        if "$" in tree:
-            return self._decode_object(tree)
-        if "$array" in tree:
-            return self._array(tree["$array"])
-        if "$scalar" in tree:
-            return self.decode(tree["$scalar"])[0]
-        if "$objects" in tree:
-            made = np.empty(len(tree["$objects"]), dtype=object)
-            made[:] = [self.decode(v) for v in tree["$objects"]]
-            return made.reshape(tree["shape"])
-        if "$tuple" in tree:
-            return tuple(self.decode(v) for v in tree["$tuple"])
-        if "$dict" in tree:
-            return {self.decode(k): self.decode(v) for k, v in tree["$dict"]}
-        if "$unsaved" in tree:
-            return Unsaved(str(tree["$unsaved"]))
-        raise RefusedError("holds a value of an unknown kind.")
+        kind = next(iter(tree), "")
+        # Files of format 1 may have objects without a version.
+        if len(tree) != _SIZES.get(kind, 0) and tree.keys() != {"$", "state"}:
+            raise RefusedError("holds a value of an unknown kind.")
+        if kind == "$":
+            return self._decode_object(tree, depth)
+        if kind == "$unsaved":
+            return Unsaved(str(tree[kind]))
+        if kind == "$array":
+            return self._decode_array(tree[kind])
+        content = self.decode(tree[kind], depth + 1)
+        if kind == "$scalar":
+            return _scalar(content)
+        if not isinstance(content, list):
+            raise RefusedError("holds a value of an unknown kind.")
+        if kind == "$objects":
+            return _objects(content, tree["shape"])
+        return tuple(content) if kind == "$tuple" else _dict(content)
 
-    def _decode_object(self, tree: dict[str, Any]) -> Any:
+    def _decode_array(self, number: Any) -> Any:
+        if type(number) is not int or number < 0:
+            raise RefusedError("does not hold a whole model (an array has no number).")
+        # A few letters could else stand for as much memory as anybody likes.
+        if number in self.arrays:
+            raise RefusedError(f"refers twice to its array {number}.")
+        self.arrays.add(number)
+        return self._array(number)
+
+    def _decode_object(self, tree: dict[str, Any], depth: int) -> Any:
         kind = self._find(tree["$"])
         if kind is None:
-            raise RefusedError(f"names {tree['$']!r}, which is not part of a rarefind model.")
+            raise RefusedError(f"names {tree['$']!r:.60}, which is not part of a rarefind model.")
         version = tree.get("version", 1)
         if type(version) is not int or version < 1:
-            raise RefusedError(f"holds a {kind.tag} of no known version ({version!r}).")
+            raise RefusedError(f"holds a {kind.tag} of no known version ({version!r:.60}).")
         if version > kind.version:
             raise RefusedError(
                 f"holds a {kind.tag} of version {version}, and this rarefind reads versions up to "
                 f"{kind.version}. Upgrade rarefind."
             )
-        state = {name: self.decode(part) for name, part in tree["state"].items()}
-        made = kind.make(state, version)
-        if hasattr(made, "_check_state") and _has_learned(made):
-            made._check_state()
+        state = {name: self.decode(part, depth + 1) for name, part in tree["state"].items()}
+        state = kind.present(state, version)
+        try:
+            sizes, fitted = self._checker.check(kind, state)
+        except StateError as error:
+            raise RefusedError(f"does not hold a whole model ({error}).") from None
+        made = kind.make(state)
+        self._checker.remember(made, kind, sizes, fitted)
         return made
 
 
-def _has_learned(estimator: Any) -> bool:
-    """Whether it holds more than its parameters."""
-    return bool(vars(estimator).keys() - estimator.get_params(deep=False).keys())
+#: The keys of a value that JSON has no word for, by the first of them.
+_SIZES = {
+    "$": 3,
+    "$array": 1,
+    "$scalar": 1,
+    "$objects": 2,
+    "$tuple": 1,
+    "$dict": 1,
+    "$unsaved": 1,
+}
+
+
+def _scalar(content: Any) -> Any:
+    if type(content) is not np.ndarray or content.shape != (1,):
+        raise RefusedError("does not hold a whole model (a number is not one).")
+    return content[0]
+
+
+def _objects(content: list[Any], shape: Any) -> Any:
+    whole = type(shape) is list and all(type(size) is int and size >= 0 for size in shape)
+    if not whole or math.prod(shape) != len(content) or max(shape, default=0) > len(content):
+        raise RefusedError("holds an array that is not as long as it says.")
+    made = np.empty(len(content), dtype=object)
+    for place, value in enumerate(content):
+        made[place] = value
+    return made.reshape(shape)
+
+
+def _dict(content: list[Any]) -> dict[Any, Any]:
+    if not all(type(pair) is list and len(pair) == 2 for pair in content):
+        raise RefusedError("holds a dictionary without pairs.")
+    made = dict(content)
+    if len(made) != len(content):
+        raise RefusedError("holds a dictionary that says something twice.")
+    return made

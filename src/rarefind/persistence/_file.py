@@ -10,11 +10,12 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import math
 import platform
 import re
 import zipfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from copy import copy
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -25,9 +26,11 @@ import sklearn
 import xgboost
 
 import rarefind
+from rarefind._core.fields import StateError
 from rarefind._core.files import atomic_write
-from rarefind._core.saved import MARK, SavedType, saved_type, type_of_tag
+from rarefind._core.saved import MARK, SavedType, check_object, saved_type, type_of_tag
 from rarefind.persistence import _format_1
+from rarefind.persistence._archive import Archive
 from rarefind.persistence._codec import Decoder, Encoder, RefusedError
 
 __all__ = ["FORMAT", "load", "read_manifest", "save"]
@@ -35,7 +38,6 @@ __all__ = ["FORMAT", "load", "read_manifest", "save"]
 #: The format this version writes. Older ones open, newer ones are refused.
 FORMAT = 2
 
-_DIGEST = hashlib.sha256().digest_size
 # Where classes that are kept in files live. A file says which of their modules it needs, to spare
 # the others; nothing outside of these rooms is imported for it.
 _ROOMS = (
@@ -82,6 +84,11 @@ def save(model: Any, path: str | Path) -> None:
         raise ValueError(f"{type(model).__name__} is not a rarefind model, so it cannot be saved.")
     if not hasattr(model, "classes_"):
         raise ValueError(f"This {type(model).__name__} is not fitted: fit it before it is saved.")
+    model = copy(model)  # that of a stream may go on learning in another thread
+    try:
+        check_object(model)  # what would be refused when it is opened is not written
+    except StateError as error:
+        raise ValueError(f"This {type(model).__name__} cannot be saved ({error}).") from None
     encoder = Encoder()
     tree = encoder.encode(model)
     members = {
@@ -104,6 +111,9 @@ def save(model: Any, path: str | Path) -> None:
 def load(path: str | Path) -> Any:
     """Open a model file; no code in it is run.
 
+    Everything that scoring will read is checked first, against what each class says of its state:
+    a file opens, and then scores, or is refused.
+
     Parameters
     ----------
     path : str or Path
@@ -113,18 +123,14 @@ def load(path: str | Path) -> Any:
     -------
     TableModel or rarefind estimator
         Scores bit for bit as the saved one.
+
+    Raises
+    ------
+    ValueError
+        Where the file is not a model file, is damaged, or holds what no model would.
     """
-    path = Path(path)
-    body = _body(path)
-    try:
-        return _open(zipfile.ZipFile(io.BytesIO(body)))
-    except RefusedError as error:
-        raise ValueError(f"{path} {error}") from None
-    except Exception as error:
-        # A file made to do harm may fail anywhere; whatever it is, it is not a model.
-        raise ValueError(
-            f"{path} does not hold a whole model ({type(error).__name__}: {error})."
-        ) from error
+    with _refusing(Path(path)) as archive:
+        return _open(archive)
 
 
 def read_manifest(path: str | Path) -> dict[str, Any]:
@@ -141,43 +147,42 @@ def read_manifest(path: str | Path) -> dict[str, Any]:
         ``format``, ``kind``, ``saved`` (when), ``versions`` it was made with, and ``sha256`` of
         what it holds.
     """
-    body = _body(Path(path))
-    with zipfile.ZipFile(io.BytesIO(body)) as archive:
-        manifest = json.loads(archive.read("manifest.json"))
-    return {**manifest, "sha256": hashlib.sha256(body).hexdigest()}
+    with _refusing(Path(path)) as archive:
+        return {**archive.manifest(), "sha256": archive.sha256}
 
 
-def _body(path: Path) -> bytes:
-    """What a model file holds behind its mark and its checksum."""
-    content = path.read_bytes()
-    if not content.startswith(MARK):
-        raise ValueError(f"{path} is not a rarefind model file.")
-    digest, body = content[len(MARK) :][:_DIGEST], content[len(MARK) + _DIGEST :]
-    if hashlib.sha256(body).digest() != digest:
-        raise ValueError(f"{path} is damaged: it is cut short or was changed after it was saved.")
-    return body
+@contextmanager
+def _refusing(path: Path) -> Iterator[Archive]:
+    """A model file to be read; whatever goes wrong is said of the file, in one sentence."""
+    with path.open("rb") as file:
+        try:
+            yield Archive(file)
+        except RefusedError as error:
+            raise ValueError(f"{path} {error}") from None
+        except Exception as error:
+            # A file made to do harm may fail anywhere; whatever it is, it is not a model.
+            what = " ".join(f"{type(error).__name__}: {error}".split())
+            raise ValueError(f"{path} does not hold a whole model ({what[:500]}).") from error
 
 
-def _open(archive: zipfile.ZipFile) -> Any:
-    # Nothing is compressed, so nothing can grow beyond the size of the file.
-    if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
-        raise RefusedError("holds compressed parts, which a model file never does.")
-    manifest = json.loads(archive.read("manifest.json"))
+def _open(archive: Archive) -> Any:
+    manifest = archive.manifest()
     _check_format(manifest)
     _import_modules(manifest.get("modules", ()))
     find = _type_of_name if manifest["format"] == 1 else _type_of_tag
-    model = Decoder(lambda number: _array(archive, number), find).decode(
-        json.loads(archive.read("model.json"))
-    )
+    decoder = Decoder(archive.array, find)
+    model = decoder.decode(archive.json("model.json"))
     if not _is_model(type(model)) or not hasattr(model, "classes_"):
         raise RefusedError("does not hold a fitted model.")
+    if decoder.arrays != set(range(archive.n_arrays)):
+        raise RefusedError("holds arrays that its model does not refer to.")
     return model
 
 
 def _import_modules(names: Any) -> None:
     """Import the modules that a file's classes lived in, and no others; some may have moved."""
     for name in names:
-        if _MODULE.fullmatch(name):
+        if isinstance(name, str) and _MODULE.fullmatch(name):
             with suppress(ModuleNotFoundError):
                 import_module(name)
 
@@ -204,13 +209,14 @@ def _is_model(cls: type) -> bool:
 
 
 def _check_format(manifest: dict[str, Any]) -> None:
-    written = manifest["format"]
+    written = manifest.get("format")
     if type(written) is not int or written < 1:
-        raise RefusedError(f"has no known format ({written!r}).")
+        raise RefusedError(f"has no known format ({written!r:.60}).")
     if written > FORMAT:
-        made_with = manifest.get("versions", {}).get("rarefind", "a later version")
+        versions = manifest.get("versions")
+        made_with = versions.get("rarefind") if isinstance(versions, dict) else "a later version"
         raise RefusedError(
-            f"has format {written}, made with rarefind {made_with}; this is "
+            f"has format {written}, made with rarefind {made_with!s:.60}; this is "
             f"{rarefind.__version__}, which opens formats up to {FORMAT}. Upgrade rarefind."
         )
 
@@ -233,18 +239,3 @@ def _manifest(model: Any, modules: set[str]) -> dict[str, Any]:
 
 def _json(tree: Any) -> bytes:
     return json.dumps(tree, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-def _array(archive: zipfile.ZipFile, number: Any) -> Any:
-    content = archive.read(f"{int(number)}.npy")
-    header = io.BytesIO(content)
-    version = np.lib.format.read_magic(header)
-    read_header = {
-        (1, 0): np.lib.format.read_array_header_1_0,
-        (2, 0): np.lib.format.read_array_header_2_0,
-    }[version]
-    shape, _, dtype = read_header(header)
-    # What the header promises must be there: memory is taken by its word.
-    if math.prod(shape) * dtype.itemsize != len(content) - header.tell():
-        raise RefusedError("holds an array that is not as long as it says.")
-    return np.load(io.BytesIO(content), allow_pickle=False)

@@ -149,7 +149,8 @@ def _contributions(reason: Reason) -> dict[str, float]:
 def _shares(reason: Reason) -> dict[str, float]:
     found: dict[str, float] = {}
     for condition in reason.because:
-        found[str(condition)] = found.get(str(condition), 0.0) + condition.weight
+        own = -condition.weight if condition.lowers else condition.weight
+        found[str(condition)] = found.get(str(condition), 0.0) + own
     return found
 
 

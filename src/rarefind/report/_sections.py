@@ -57,7 +57,7 @@ def cases(
 def _because(reason: Reason) -> list[dict[str, Any]]:
     """The first condition, and others whose share is worth a line."""
     said: list[dict[str, Any]] = [
-        {"text": str(c), "share": float(c.weight)} for c in reason.because
+        {"text": str(c), "share": float(c.weight)} for c in reason.raising
     ]
     return said[:1] + [one for one in said[1:_MOST_CONDITIONS] if one["share"] >= _SHARE_SHOWN]
 
@@ -92,7 +92,11 @@ def profile(model: TableModel, found: ScoredFile) -> dict[str, Any]:
         "more": len(worth_a_line) - len(shown),
         "leaks_checked": target is not None,
         "leaks": [
-            {"column": leak.column, "average_precision": float(leak.average_precision)}
+            {
+                "column": leak.column,
+                "average_precision": float(leak.average_precision),
+                "condition": leak.condition,
+            }
             for leak in seen.leaks
         ],
     }

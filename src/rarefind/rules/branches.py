@@ -8,7 +8,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from rarefind._core.fields import Number, TupleOf, Whole
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,17 @@ class Test:
 Branch: TypeAlias = dict[int, Test]
 
 
-@saved("combination")
+@saved(
+    "combination",
+    state=State(
+        {
+            "columns": TupleOf(Whole(), size="n"),
+            "loadings": TupleOf(Number(), size="n"),
+            "fills": TupleOf(Number(nan=True), size="n"),
+        },
+        lambda state, _: {"columns": max(state["columns"], default=-1) + 1},
+    ),
+)
 class Combination(NamedTuple):
     """A column that is a sum of others, each times its loading, with fills for missing values."""
 

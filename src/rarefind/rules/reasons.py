@@ -7,10 +7,13 @@ from typing import Any
 
 from rarefind._core.text import visible
 
+# Rows below this share of the known ones have no reason to be checked.
+_LOW = 0.5
+
 
 @dataclass(frozen=True)
 class Condition:
-    """One thing that holds for the row and speaks for its place on the list.
+    """One thing that holds for the row and speaks for its place on the list, or against it.
 
     Examples
     --------
@@ -29,6 +32,8 @@ class Condition:
     raw_unit_text: str = ""
     #: Share of the reason that this condition carries.
     weight: float = 0.0
+    #: Whether it lowers the score, and so speaks against the row.
+    lowers: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:
         # A sentence is one line, whatever the values of a file are.
@@ -73,13 +78,32 @@ class Reason:
     #: ``base`` they make ``score``. Empty elsewhere.
     contributions: dict[str, float] = field(default_factory=dict, compare=False)
 
-    def bars(self, width: int = 20) -> str:
+    @property
+    def raising(self) -> list[Condition]:
+        """The conditions that raise the score; none for a row near the bottom."""
+        if self.is_low:
+            return []
+        return [condition for condition in self.because if not condition.lowers]
+
+    @property
+    def lowering(self) -> list[Condition]:
+        """The conditions that lower the score, in models that know them."""
+        return [condition for condition in self.because if condition.lowers]
+
+    @property
+    def is_low(self) -> bool:
+        """Whether the row ranks in the lower half of the known rows: nothing speaks for it."""
+        return self.rank_in_reference is not None and self.rank_in_reference < _LOW
+
+    def bars(self, width: int = 20, *, lowering: bool = False) -> str:
         """The conditions a line each, with a bar of its share, for a terminal.
 
         Parameters
         ----------
         width : int, default=20
             Characters of a bar of 100 %.
+        lowering : bool, default=False
+            Show the conditions that lower the score, instead of those that raise it.
 
         Returns
         -------
@@ -96,17 +120,20 @@ class Reason:
         """
         if width < 1:
             raise ValueError(f"A bar is at least one character wide, not {width}.")
-        texts = [str(condition) for condition in self.because]
+        shown = self.lowering if lowering else self.raising
+        texts = [str(condition) for condition in shown]
         longest = max(map(len, texts), default=0)
         return "\n".join(
             f"{text:<{longest}} {_bar(share, width):<{width}} {100 * share:3.0f} %"
-            for text, share in zip(texts, (c.weight for c in self.because), strict=True)
+            for text, share in zip(texts, (c.weight for c in shown), strict=True)
         )
 
     def __str__(self) -> str:
         text = heading(self)
-        if self.because:
-            text += ", because " + ", ".join(map(str, self.because))
+        if self.is_low:
+            return f"{text}; nothing speaks for an alert."
+        if self.raising:
+            text += ", because " + ", ".join(map(str, self.raising))
         if self.similar:
             known = " and ".join(map(str, self.similar[:3]))
             text += f"; most like known positive{'s' if len(self.similar) > 1 else ''} {known}"
@@ -119,7 +146,8 @@ def heading(reason: Reason) -> str:
     text = "Score above all others" if reason.score >= 1e99 else f"Score {short(reason.score)}"
     if reason.rank_in_reference is None:
         return text
-    return f"{text}, above {100 * reason.rank_in_reference:.1f} % of the known rows"
+    above = "above only" if reason.is_low else "above"
+    return f"{text}, {above} {100 * reason.rank_in_reference:.1f} % of the known rows"
 
 
 def _bar(share: float, width: int) -> str:

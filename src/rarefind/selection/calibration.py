@@ -9,13 +9,23 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from rarefind._core.fields import FloatArray, Number
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Bools, Floats
 from rarefind.metrics import CountMetric
 from rarefind.selection.thresholds import ANY_THRESHOLD, best_threshold
 
 
-@saved("score-reference")
+@saved(
+    "score-reference",
+    state=State(
+        {
+            "score": FloatArray("n", rising=True),
+            "below": FloatArray("n+1", low=0, high=1 + 1e-9, rising=True),
+        }
+    ),
+)
 class Reference(NamedTuple):
     """Sorted scores of held-out rows, and the share of rows below each (one more for the end)."""
 
@@ -34,7 +44,7 @@ class Reference(NamedTuple):
         return np.asarray(self.below[np.searchsorted(self.score, score, side="left")])
 
 
-@saved("calibration")
+@saved("calibration", state=State({"slope": Number(above=0), "offset": Number()}))
 class OddsCalibration(NamedTuple):
     """Probability of the positive class from a score like odds: logistic in its logarithm.
 
@@ -74,7 +84,18 @@ class OddsCalibration(NamedTuple):
         return cls(float(beta[0]), float(beta[1]))
 
 
-@saved("beta-calibration")
+@saved(
+    "beta-calibration",
+    state=State(
+        {
+            "slope": Number(above=0),
+            "offset": Number(),
+            "low": Number(above=0),
+            "high": Number(above=0),
+            "shift": Number(),
+        }
+    ),
+)
 class BetaCalibration(NamedTuple):
     """Probability of the positive class from a score like log-odds; rises wherever the score does.
 

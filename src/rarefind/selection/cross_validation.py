@@ -123,8 +123,10 @@ def _possible_folds(wanted: int, labels: Array, groups: ArrayLike | None) -> int
         possible = len(set(np.asarray(groups)[labels == rarest].tolist()))
         what = "group"
     if possible < 2:
+        # Estimators number the labels: 0 and 1 may not be what they are called.
+        called = "" if str(rarest) in ("0", "1", "True", "False") else f" ({rarest!s})"
         raise ValueError(
-            f"Class {rarest!s} has {possible} {what}{'' if possible == 1 else 's'}: "
+            f"The rarer label{called} has {possible} {what}{'' if possible == 1 else 's'}: "
             "holding some out needs at least 2; give more of them, or a value for what is tuned."
         )
     return min(wanted, possible)

@@ -12,12 +12,15 @@ A. Bifet, R. Gavaldà, Learning from time-changing data with adaptive windowing,
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from rarefind._core.fields import FloatArray, IntArray, StateError
 from rarefind._core.kernels import kernel
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Floats, Ints
 
 LEVELS = 40  # room for 5·(2^40 − 1) rows; beyond them the oldest are dropped
@@ -29,7 +32,24 @@ LEAST = 5  # rows in either part of a cut
 _ROWS, _WIDTH = 0, 1
 
 
-@saved("adwin")
+def _check_window(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    rows = int(state["used"] @ 2 ** np.arange(LEVELS))
+    if state["count"][_WIDTH] != rows or state["count"][_ROWS] < rows:
+        raise StateError("the rows are not those of the buckets")
+
+
+@saved(
+    "adwin",
+    state=State(
+        {
+            "total": FloatArray(LEVELS, BUCKETS + 1, low=0),
+            "spread": FloatArray(LEVELS, BUCKETS + 1, low=0),
+            "used": IntArray(LEVELS, low=0, high=BUCKETS, dtype=np.intp),
+            "count": IntArray(2, low=0, high=2**62, dtype=np.intp),
+        },
+        _check_window,
+    ),
+)
 class Adwin(NamedTuple):
     """The window of a stream. Level l has buckets of 2^l rows, the oldest first; the rest is 0.
 

@@ -3,16 +3,34 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
 
+from rarefind._core.fields import FloatArray, LabelValue, ListOf, StateError
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Bools, Floats, Ints
 
 
-@saved("waiting-rows")
+def _check_ids(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    ids = state["ids"]
+    if len(set(ids)) != len(ids) or not all(is_identifier(one) for one in ids):
+        raise StateError("'ids' are not identifiers")
+
+
+@saved(
+    "waiting-rows",
+    state=State(
+        {
+            "ids": ListOf(LabelValue(), size="n"),
+            "rows": FloatArray("n", "d", nan=True),
+            "scores": FloatArray("n", "scores"),
+        },
+        _check_ids,
+    ),
+)
 class WaitingRows:
     """Rows and the scores they had when they came, by identifier, oldest first."""
 
@@ -31,11 +49,6 @@ class WaitingRows:
     def copy(self) -> Self:
         """Another one with the same rows."""
         return self.from_state(self.get_state())
-
-    def has_sizes(self, n_features: int, n_scores: int) -> bool:
-        """Whether rows have so many columns and scores, and the scores are finite."""
-        sizes = self._rows.shape[1], self._scores.shape[1]
-        return sizes == (n_features, n_scores) and bool(np.isfinite(self._scores).all())
 
     def put(self, ids: list[Any], rows: Floats, scores: Floats) -> None:
         """Let rows wait; none of the identifiers may be waiting already."""
@@ -80,12 +93,6 @@ class WaitingRows:
     def from_state(cls, state: dict[str, Any]) -> Self:
         """Make it again from what :meth:`get_state` gave."""
         ids, rows, scores = state["ids"], state["rows"], state["scores"]
-        if len(set(ids)) != len(ids) or not (len(ids) == len(rows) == len(scores)):
-            raise ValueError("The waiting rows do not match their identifiers.")
-        if not all(is_identifier(one) for one in ids):
-            raise ValueError("An identifier must be a text or a whole number.")
-        if rows.dtype != np.float64 or scores.dtype != np.float64:
-            raise ValueError("The waiting rows are not numbers.")
         made = cls(rows.shape[1], scores.shape[1])
         made.put(ids, rows, scores)
         return made

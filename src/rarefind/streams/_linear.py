@@ -33,17 +33,28 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rarefind._core.fields import FloatArray
 from rarefind._core.kernels import kernel
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Floats
-from rarefind.streams._nets import LARGEST_GRADIENT, Nets, StepSize, backward
+from rarefind.streams._nets import LARGEST_GRADIENT, LARGEST_WEIGHT, Nets, StepSize, backward
 
 BBM, ADABOOST, ADABOOST_W, GRADIENT, STREAM = range(1, 6)
 
 _HEAVIEST_VOTE = 2.0
 
 
-@saved("stream-votes")
+@saved(
+    "stream-votes",
+    state=State(
+        {
+            "weight": FloatArray("nets", low=-LARGEST_WEIGHT, high=LARGEST_WEIGHT),
+            "expert": FloatArray("nets"),
+            "seen": FloatArray(1, low=0),
+        }
+    ),
+)
 class Votes(NamedTuple):
     """What a method learns besides its nets."""
 

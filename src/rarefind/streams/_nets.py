@@ -14,17 +14,33 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rarefind._core.fields import FloatArray
 from rarefind._core.kernels import reordering_kernel
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Floats
 
 # Gradients of one row are clipped here, so that weights stay finite. The bound must be far above
 # usual gradients: if those of rare rows were clipped and the others not, the many would prevail.
 LARGEST_GRADIENT = 1e4
 _TINY = 1e-8
+# Weights of a model file are within these bounds, so that scores are finite.
+LARGEST_WEIGHT = 1e90
 
 
-@saved("stream-nets")
+@saved(
+    "stream-nets",
+    state=State(
+        {
+            "inner": FloatArray("nets", "hidden", "d+1", low=-LARGEST_WEIGHT, high=LARGEST_WEIGHT),
+            "outer": FloatArray(
+                "nets", "outputs", "hidden+1", low=-LARGEST_WEIGHT, high=LARGEST_WEIGHT
+            ),
+            "inner_sum": FloatArray("nets", "hidden", "d+1", low=0),
+            "outer_sum": FloatArray("nets", "outputs", "hidden+1", low=0),
+        }
+    ),
+)
 class Nets(NamedTuple):
     """The weights of T nets, and for each the sum of its squared gradients."""
 

@@ -10,17 +10,23 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from rarefind._core.saved import rename_fields, saved
+from rarefind._core.state import State
 from rarefind._core.types import Floats, Label
 from rarefind.streams._loop import SPACES
 from rarefind.streams._nets import StepSize
 from rarefind.streams._online import ATTRIBUTES_OF_1, OnlineClassifier
-from rarefind.streams._parameters import KEEP
+from rarefind.streams._parameters import KEEP, STREAM_STATE, check_settings
 from rarefind.streams._spaces import LOSS, RESIDUAL, SLOPE
 
 _TARGETS = {"loss": LOSS, "residual": RESIDUAL, "slope": SLOPE}
 
 
-@saved("onlb", 2, upgrade=rename_fields(ATTRIBUTES_OF_1))
+@saved(
+    "onlb",
+    2,
+    state=STREAM_STATE | State({}, lambda state, _: check_settings(ONLBClassifier, state)),
+    upgrade=rename_fields(ATTRIBUTES_OF_1),
+)
 class ONLBClassifier(OnlineClassifier):
     """Online non-linear boosting: learns a stream a row at a time, also with late labels.
 

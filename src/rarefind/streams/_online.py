@@ -30,6 +30,7 @@ from rarefind.streams._rows import StreamRows, learn_epochs, row_weights, run_st
 from rarefind.streams._scorer import StreamScorer
 from rarefind.streams._spaces import LatentSpaces
 from rarefind.streams._state import Learners, StreamState, copy_arrays
+from rarefind.streams._turns import in_turn
 
 # fit goes over a small table again and again, until about so many rows were learned.
 _ENOUGH_ROWS = 20_000
@@ -47,7 +48,7 @@ class OnlineClassifier(StreamScorer):
     """Base of learners of streams; a subclass says how the nets are combined.
 
     Every row is scored, validated by that score, and then learned. The scores of rows before they
-    were learned set the threshold and the probabilities.
+    were learned set the threshold and the probabilities. Threads that learn or score take turns.
     """
 
     n_forgotten_: int
@@ -58,6 +59,7 @@ class OnlineClassifier(StreamScorer):
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
+    @in_turn
     def fit(
         self,
         X: Table,
@@ -126,6 +128,7 @@ class OnlineClassifier(StreamScorer):
         self._recalibrate()
         self._redo_decisions()
 
+    @in_turn
     def partial_fit(
         self,
         X: Table,
@@ -154,6 +157,7 @@ class OnlineClassifier(StreamScorer):
         self._learn(X, y, classes, sample_weight)
         return self
 
+    @in_turn
     def learn(
         self,
         X: Table,
@@ -175,6 +179,7 @@ class OnlineClassifier(StreamScorer):
         """
         return _one_or_many(self._learn(X, y, classes, sample_weight))
 
+    @in_turn
     def observe(self, ids: Any, X: Table, classes: ArrayLike | None = None) -> Floats:
         """Score rows now, and keep them until their labels come.
 
@@ -216,6 +221,7 @@ class OnlineClassifier(StreamScorer):
             self._drop_oldest(too_many)
         return _one_or_many(scores)
 
+    @in_turn
     def learn_delayed(
         self, ids: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Bools:

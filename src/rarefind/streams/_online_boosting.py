@@ -8,9 +8,11 @@ from typing import Any, ClassVar
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from rarefind._core.saved import rename_fields, saved
+from rarefind._core.state import State
 from rarefind._core.types import Label
 from rarefind.streams._linear import ADABOOST, ADABOOST_W, BBM, GRADIENT, STREAM
 from rarefind.streams._online import ATTRIBUTES_OF_1, OnlineClassifier
+from rarefind.streams._parameters import STREAM_STATE, check_settings
 
 _METHODS = {
     "bbm": BBM,
@@ -21,7 +23,13 @@ _METHODS = {
 }
 
 
-@saved("online-boosting", 2, upgrade=rename_fields(ATTRIBUTES_OF_1))
+@saved(
+    "online-boosting",
+    2,
+    state=STREAM_STATE
+    | State({}, lambda state, _: check_settings(OnlineBoostingClassifier, state)),
+    upgrade=rename_fields(ATTRIBUTES_OF_1),
+)
 class OnlineBoostingClassifier(OnlineClassifier):
     """Linear online boosting of the same nets, as a baseline for :class:`ONLBClassifier`.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from functools import cache
 from numbers import Integral, Real
 from operator import attrgetter, is_
@@ -13,8 +14,22 @@ import numpy as np
 from sklearn import get_config
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from rarefind._core.fields import (
+    DictOf,
+    Maybe,
+    Object,
+    Perhaps,
+    Plain,
+    Size,
+    StateError,
+    Text,
+    TupleOf,
+    Whole,
+)
+from rarefind._core.saved import Unsaved
+from rarefind._core.state import State
 from rarefind._core.types import Floats, Ints, Label
-from rarefind.base import RareClassifier
+from rarefind.base import CLASSIFIER_STATE, RareClassifier
 from rarefind.selection.calibration import COUNTED_LOG_ODDS
 from rarefind.streams._loop import MEMORY, RECORD, RELEARN, RESTART, StreamSettings
 from rarefind.streams._nets import StepSize
@@ -23,6 +38,61 @@ from rarefind.streams._nets import StepSize
 KEEP = 1 - 1 / MEMORY
 _POLICIES = {"record": RECORD, "relearn": RELEARN, "restart": RESTART}
 _NO_STEP = StepSize(0.0, False, 1.0)
+
+
+def _check_stream(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    classes = sizes["classes"]
+    if sizes["outputs"] != (1 if classes == 2 else classes):
+        raise StateError("the learners are not those of the classes")
+    if sizes["scores"] != sizes["outputs"] + 1:
+        raise StateError("the waiting rows are not rows of this model")
+    if state["_next_calibration"] <= state["_state"].validation.n_rows:
+        raise StateError("the next calibration is in the past")
+
+
+#: What every learner of a stream keeps in a model file; ``fresh`` and present ones are alike.
+STREAM_STATE = CLASSIFIER_STATE | State(
+    {
+        "n_estimators": Size("nets"),
+        "hidden": Size("hidden"),
+        "_reference": Perhaps(Maybe(Object("score-reference"))),
+        "_fresh": TupleOf(
+            Object("stream-nets", nets="nets", hidden="hidden", d="d", outputs="outputs"),
+            Object("stream-spaces", nets="nets", outputs="outputs", spaces="spaces"),
+            Object("stream-votes", nets="nets"),
+        ),
+        "_state": Object(
+            "stream-state",
+            nets="nets",
+            hidden="hidden",
+            d="d",
+            outputs="outputs",
+            spaces="spaces",
+            classes="classes",
+        ),
+        "_waiting": Object("waiting-rows", d="d", scores="scores"),
+        "n_forgotten_": Whole(),
+        "_fixed_values": DictOf(Text(), Plain()),
+        "_next_calibration": Whole(),
+    },
+    _check_stream,
+)
+
+
+def check_settings(cls: type[StreamParameters], state: Mapping[str, Any]) -> None:
+    """Raise on parameters with which the stream could not go on, as its next row would."""
+    if set(state["_fixed_values"]) != set(cls._fixed):
+        raise StateError("'_fixed_values' are not the parameters that it began with")
+    if len(state["classes_"]) > 2 and not cls._many_classes:
+        raise StateError("there are more than two classes")
+    # What a file does not keep has to be set before the stream goes on, and is not ours to judge.
+    known = {name: own for name, own in state.items() if not isinstance(own, Unsaved)}
+    probe = cls()
+    probe.__dict__.update(known)
+    try:
+        probe._check_parameters()
+    except (ValueError, TypeError) as error:
+        raise StateError(str(error).rstrip(".")) from None
 
 
 class CheckedParameters(NamedTuple):

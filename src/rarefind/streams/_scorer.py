@@ -18,7 +18,7 @@ from rarefind.streams._loop import StreamSettings
 from rarefind.streams._parameters import StreamParameters
 from rarefind.streams._rows import StreamRows, run_stream
 from rarefind.streams._state import Learners, StreamState, copy_arrays
-from rarefind.streams._state_checks import check_state
+from rarefind.streams._turns import in_turn
 from rarefind.streams._validation import Progress
 
 # Numbers of rows that are made up to see what columns add, at a time.
@@ -41,12 +41,14 @@ class StreamScorer(StreamParameters):
         return len(self._waiting)
 
     @property
+    @in_turn
     def alarms_(self) -> Ints:
         """The number of rows learned at each of the latest 100 drift alarms."""
         check_is_fitted(self)
         return self._state.validation.latest_alarms()
 
     @property
+    @in_turn
     def progress_(self) -> Progress:
         """Progressive validation, in which later rows count more."""
         check_is_fitted(self)
@@ -55,6 +57,7 @@ class StreamScorer(StreamParameters):
     def _n_scores(self) -> int:
         return self._state.validation.contributions.shape[0]
 
+    @in_turn
     def _scores(self, X: Floats, settings: StreamSettings | None = None) -> Floats:
         """Scores of shape (n, scores); nothing is learned."""
         n = len(X)
@@ -80,9 +83,11 @@ class StreamScorer(StreamParameters):
             return super()._probabilities(X)
         return np.asarray(softmax(self._scores(X), axis=1))
 
+    @in_turn
     def _explain(self, X: Floats) -> list[Reason]:
         return self._reasons_by_column(X, self._column_effects(X))
 
+    @in_turn
     def _ranks(self, scores: Floats) -> list[float] | list[None]:
         score, _, weight = self._state.validation.scores(self.half_life)
         if not score.size:
@@ -102,6 +107,16 @@ class StreamScorer(StreamParameters):
                 added[i, columns] = whole[i] - self._scores(without)[:, 0]
         return added
 
+    @in_turn
+    def __getstate__(self) -> dict[str, Any]:
+        # A copy, so that other threads may go on learning.
+        state = dict(super().__getstate__())
+        if isinstance(state.get("_state"), StreamState):
+            state["_state"] = copy_arrays(state["_state"])
+        if isinstance(state.get("_waiting"), WaitingRows):
+            state["_waiting"] = state["_waiting"].copy()
+        return state
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         # joblib may have mapped them from read-only files.
@@ -110,16 +125,3 @@ class StreamScorer(StreamParameters):
                 setattr(self, name, copy_arrays(state[name]))
         if "_waiting" in state:
             self._waiting = state["_waiting"].copy()
-
-    def _check_state(self) -> None:
-        """Raise where a file has what no stream would have written."""
-        if self.classes_.size > 2 and not self._many_classes:
-            raise ValueError("The model has more than two classes.")
-        check_state(
-            self._state, self._fresh, self._waiting, self.n_features_in_, self.classes_.size
-        )
-        due = self._next_calibration
-        if type(due) is not int or due <= self._state.validation.n_rows:
-            raise ValueError("The next calibration of the model is in the past.")
-        if type(self._fixed_values) is not dict or set(self._fixed_values) != set(self._fixed):
-            raise ValueError("The model does not have the parameters it began with.")

@@ -12,10 +12,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rarefind._core.fields import FloatArray
 from rarefind._core.kernels import reordering_kernel
 from rarefind._core.saved import rename_fields, saved
+from rarefind._core.state import State
 from rarefind._core.types import Floats
-from rarefind.streams._nets import LARGEST_GRADIENT, Nets, StepSize, backward, step_weight
+from rarefind.streams._nets import (
+    LARGEST_GRADIENT,
+    LARGEST_WEIGHT,
+    Nets,
+    StepSize,
+    backward,
+    step_weight,
+)
 
 # What a net is fitted to.
 RESIDUAL, SLOPE, LOSS = range(3)
@@ -29,7 +38,23 @@ _FIELDS_OF_1 = {
 }
 
 
-@saved("stream-spaces", 2, upgrade=rename_fields(_FIELDS_OF_1))
+@saved(
+    "stream-spaces",
+    2,
+    state=State(
+        {
+            "net_weights": FloatArray(
+                "nets", "outputs", "spaces", low=-LARGEST_WEIGHT, high=LARGEST_WEIGHT
+            ),
+            "space_weights": FloatArray(
+                1, "outputs", "spaces", low=-LARGEST_WEIGHT, high=LARGEST_WEIGHT
+            ),
+            "net_weights_sum": FloatArray("nets", "outputs", "spaces", low=0),
+            "space_weights_sum": FloatArray(1, "outputs", "spaces", low=0),
+        }
+    ),
+    upgrade=rename_fields(_FIELDS_OF_1),
+)
 class LatentSpaces(NamedTuple):
     """The weights of P representations of each class, and their sums of squared gradients."""
 

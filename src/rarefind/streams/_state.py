@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from rarefind._core.fields import FloatArray, IntArray, Object, StateError
 from rarefind._core.saved import rename_fields, saved
+from rarefind._core.state import State
 from rarefind._core.types import Array, Floats, Ints
 from rarefind.streams._linear import Votes
 from rarefind.streams._nets import Nets
@@ -16,7 +19,21 @@ from rarefind.streams._validation import ProgressiveValidation
 Learners: TypeAlias = tuple[Nets, LatentSpaces, Votes]
 
 
-@saved("stream-memory")
+def _check_memory(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    if state["count"][0] and not sizes["n"]:
+        raise StateError("there is no room for what was put in")
+
+
+@saved(
+    "stream-memory",
+    state=State(
+        {
+            "rows": FloatArray("n", "d", nan=True),
+            "count": IntArray(1, low=0, high=2**62, dtype=np.intp),
+        },
+        _check_memory,
+    ),
+)
 class PositiveMemory(NamedTuple):
     """The latest positives, in a ring, to be learned again among the many negatives."""
 
@@ -32,7 +49,26 @@ _FIELDS_OF_1 = {
 }
 
 
-@saved("stream-state", 2, upgrade=rename_fields(_FIELDS_OF_1))
+@saved(
+    "stream-state",
+    2,
+    state=State(
+        {
+            "nets": Object("stream-nets", nets="nets", hidden="hidden", d="d", outputs="outputs"),
+            "spaces": Object("stream-spaces", nets="nets", outputs="outputs", spaces="spaces"),
+            "votes": Object("stream-votes", nets="nets"),
+            "mean": FloatArray("d"),
+            "variance": FloatArray("d", low=0),
+            "column_weight": FloatArray("d", low=0, high=1e300),
+            "share": FloatArray("classes", low=-1e-9, high=1 + 1e-9),
+            "weight": FloatArray(1, above=0, high=1e300),
+            "memory": Object("stream-memory", d="d"),
+            "generator": IntArray(1, low=0, high=2**64, dtype=np.uint64),
+            "validation": Object("stream-watch", outputs="outputs", spaces="spaces"),
+        }
+    ),
+    upgrade=rename_fields(_FIELDS_OF_1),
+)
 class StreamState(NamedTuple):
     """All that a learner of a stream knows. Of two classes the positive one is the second."""
 

@@ -11,8 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rarefind._core.fields import FloatArray, IntArray, Object
 from rarefind._core.kernels import reordering_kernel
 from rarefind._core.saved import rename_fields, saved
+from rarefind._core.state import State
 from rarefind._core.types import Bools, Floats, Ints
 from rarefind.metrics import average_precision
 from rarefind.streams._adwin import Adwin, adwin_add
@@ -20,6 +22,7 @@ from rarefind.streams._adwin import Adwin, adwin_add
 N_BINS = 4096
 _FARTHEST = 10.0  # in asinh: scores from -11,000 to 11,000 have bins of their own
 _LARGEST_WEIGHT = 1e100
+_LARGEST_SUM = 1e250
 # The latest alarms, which are kept.
 N_ALARMS = 100
 
@@ -45,7 +48,22 @@ class Progress(NamedTuple):
 _FIELDS_OF_1 = {"decided": "decisions", "gain": "weights", "shown": "contributions"}
 
 
-@saved("stream-watch", 2, upgrade=rename_fields(_FIELDS_OF_1))
+@saved(
+    "stream-watch",
+    2,
+    state=State(
+        {
+            "bins": FloatArray(2, N_BINS, low=0, high=_LARGEST_SUM),
+            "decisions": FloatArray(2, 2, low=0, high=_LARGEST_SUM),
+            "weights": FloatArray(2, low=0, high=_LARGEST_SUM),
+            "contributions": FloatArray("outputs", "spaces", low=0),
+            "window": Object("adwin"),
+            "alarms": IntArray(N_ALARMS, low=0, dtype=np.intp),
+            "count": IntArray(2, low=0, high=2**62, dtype=np.intp),
+        }
+    ),
+    upgrade=rename_fields(_FIELDS_OF_1),
+)
 class ProgressiveValidation(NamedTuple):
     """What is known of the scores of rows before they were learned."""
 

@@ -7,7 +7,13 @@ from rarefind._core.lazy import lazily
 if TYPE_CHECKING:
     from rarefind.tables._card import ModelCard
     from rarefind.tables._estimate import BudgetEstimate, ListValue
-    from rarefind.tables._hold_out import HoldOut, estimate_budget, hold_out, whole_budget
+    from rarefind.tables._hold_out import (
+        CannotHoldOutError,
+        HoldOut,
+        estimate_budget,
+        hold_out,
+        whole_budget,
+    )
     from rarefind.tables._model import TableModel
     from rarefind.tables._monitor import MonitorReport, monitor
     from rarefind.tables._open import open_model
@@ -15,9 +21,11 @@ if TYPE_CHECKING:
     from rarefind.tables._rank_file import rank_file
     from rarefind.tables._rule_model import RuleModel
     from rarefind.tables._verdicts import ListCheck
+    from rarefind.tables.list_files import write_list
 
 __all__ = [
     "BudgetEstimate",
+    "CannotHoldOutError",
     "HoldOut",
     "ListCheck",
     "ListValue",
@@ -32,12 +40,14 @@ __all__ = [
     "open_model",
     "rank_file",
     "whole_budget",
+    "write_list",
 ]
 
 __getattr__ = lazily(
     __name__,
     {
         "BudgetEstimate": "rarefind.tables._estimate",
+        "CannotHoldOutError": "rarefind.tables._hold_out",
         "HoldOut": "rarefind.tables._hold_out",
         "ListCheck": "rarefind.tables._verdicts",
         "ListValue": "rarefind.tables._estimate",
@@ -52,5 +62,6 @@ __getattr__ = lazily(
         "open_model": "rarefind.tables._open",
         "rank_file": "rarefind.tables._rank_file",
         "whole_budget": "rarefind.tables._hold_out",
+        "write_list": "rarefind.tables.list_files",
     },
 )

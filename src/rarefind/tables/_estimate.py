@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
 
 from rarefind._core.budget import budget_share
+from rarefind._core.fields import (
+    BoolArray,
+    Either,
+    FloatArray,
+    IntArray,
+    Maybe,
+    Number,
+    StateError,
+    Text,
+    Whole,
+)
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Bools, Floats, Ints
 from rarefind.data.clock import PERIODS, Times
 from rarefind.metrics import Interval
 from rarefind.metrics import budget as number_of_checks
-from rarefind.tables.lists import Budget, list_order, top_rows
+from rarefind.metrics.intervals import share_interval
+from rarefind.tables._periods import in_whole_periods
+from rarefind.tables.lists import Budget, ListRequest, list_order, top_rows
 
 _LEVEL = 0.95
 # Rows that are drawn again in all resamples together; more resamples would be waited for.
 _ROWS_DRAWN, _FEWEST_RESAMPLES, _MOST_RESAMPLES = 40_000_000, 200, 1000
+# A list that does better than this is rarely honest; of fewer checks it may be.
+_TOO_GOOD, _FEWEST_CHECKS = 0.98, 20
+# With fewer positives held out, an estimate is rough.
+_FEW_POSITIVES = 20
 
 
 class ListValue(NamedTuple):
@@ -37,25 +55,75 @@ class ListValue(NamedTuple):
     amount: Interval | None
     #: Hits of as many checks at random.
     random_hits: float
-    #: Hits of the list of a plain XGBoost.
-    plain_hits: float
+    #: Hits of the list of a plain XGBoost; None where it was not done in time.
+    plain_hits: float | None
     #: Hits more than that list has.
-    plain_ahead: Interval
+    plain_ahead: Interval | None
+
+    @property
+    def precision(self) -> Interval:
+        """Share of the checks that are hits."""
+        return Interval(*(bound / self.checks for bound in self.hits))
 
     def as_dict(self) -> dict[str, Any]:
         """All of it for JSON."""
         return {
             name: value._asdict() if isinstance(value, Interval) else value
-            for name, value in self._asdict().items()
+            for name, value in {**self._asdict(), "precision": self.precision}.items()
         }
 
 
-def _with_local_time(version: int, state: dict[str, Any]) -> dict[str, Any]:
-    """Version 1 had times in UTC only, and its periods were those of UTC."""
-    return {**state, "local_time": state["time"]}
+def _upgraded(version: int, state: dict[str, Any]) -> dict[str, Any]:
+    """Version 1 had times in UTC only; up to 2 a plain XGBoost may have been cut short."""
+    if version < 2:
+        state = {**state, "local_time": state["time"]}
+    cut_short = "The plain XGBoost had time for" in state["how"]
+    return {**state, "plain": None if cut_short else state["plain"]}
 
 
-@saved("budget-estimate", 2, upgrade=_with_local_time)
+def _check_estimate(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    budget_share(state["budget"])
+    if not sizes["n"]:
+        raise StateError("no row was held out")
+    if state["per"] in PERIODS and state["time"] is None and state["group"] is None:
+        raise StateError("'per' is a period of rows without times")
+    group, sizes_of = state["group"], state["group_rows"]
+    if group is not None and sizes_of is not None and group.max() >= sizes_of.size:
+        raise StateError("'group' names groups that are not there")
+    # Resamples take memory by the numbers of entities.
+    most = max(10**7, 100 * sizes["n"])
+    for name in ("entity", "owner", "fold", "group"):
+        if state[name] is not None and state[name].max() >= most:
+            raise StateError(f"{name!r} holds numbers that are too large")
+
+
+@saved(
+    "budget-estimate",
+    3,
+    state=State(
+        {
+            "how": Text(),
+            "budget": Either(Number(0), Text()),
+            "per": Maybe(Text()),
+            "rows": Whole(1, 10**15),
+            "positive": BoolArray("n"),
+            "priority": FloatArray("n"),
+            "probability": FloatArray("n", low=0, high=1),
+            "fold": IntArray("n", low=0),
+            "plain": Maybe(FloatArray("n")),
+            "amount": Maybe(FloatArray("n", nan=True, inf=True)),
+            "time": Maybe(IntArray("n")),
+            "local_time": Maybe(IntArray("n")),
+            "entity": Maybe(IntArray("n", low=0)),
+            "group": Maybe(IntArray("n", low=0)),
+            "group_rows": Maybe(IntArray("groups", low=1)),
+            "one_per": Maybe(Text()),
+            "owner": Maybe(IntArray("n", low=0)),
+        },
+        _check_estimate,
+    ),
+    upgrade=_upgraded,
+)
 @dataclass(frozen=True)
 class BudgetEstimate:
     """Held-out rows, each scored by a model that had not seen it, and what a list of them finds.
@@ -75,8 +143,8 @@ class BudgetEstimate:
     priority: Floats
     probability: Floats
     fold: Ints
-    #: Scores by a plain XGBoost that learned from the same rows.
-    plain: Floats
+    #: Scores by a plain XGBoost that learned from the same rows; None where there was no time to.
+    plain: Floats | None
     amount: Floats | None = None
     #: Nanoseconds since 1970: in UTC, and as the clock on the spot showed it.
     time: Ints | None = None
@@ -114,28 +182,103 @@ class BudgetEstimate:
         lists, checks = self.lists(), self.checks(budget)
         scale = 1.0 if self.time is not None else self.rows / lists.size
         ours = _Walk.by(self.priority, lists, self)
-        plain = _Walk.by(self.plain, lists, self)
-        ones = np.ones(lists.size)
+        # Without a rival the list is compared with itself, and that is not told.
+        rival = ours if self.plain is None else _Walk.by(self.plain, lists, self)
+        ones, of, positives = np.ones(lists.size), float(checks.sum()), float(self.positive.sum())
         hits, money = ours.found(ones, checks)
-        plain_hits, _ = plain.found(ones, checks)
+        rival_hits = rival.found(ones, checks)[0]
         drawn = np.array(
             [
-                (*ours.found(c, checks), plain.found(c, checks)[0], c @ self.positive)
+                (*ours.found(c, checks), rival.found(c, checks)[0], c @ self.positive)
                 for c in self._draws()
             ]
         )
-        with np.errstate(invalid="ignore", divide="ignore"):
-            shares = drawn[:, 0] / drawn[:, 3]
+        found, worth, of_rival, there = drawn.T
+        shares = found[there > 0] / there[there > 0]
+        ahead = _interval(hits - rival_hits, found - of_rival, scale)
         return ListValue(
-            checks=float(checks.sum() * scale),
+            checks=of * scale,
             rows=float(lists.size * scale),
-            hits=_interval(hits, drawn[:, 0], scale),
-            share_found=_interval(hits / max(1, self.positive.sum()), shares[drawn[:, 3] > 0]),
-            amount=None if self.amount is None else _interval(money, drawn[:, 1], scale),
+            hits=_interval(hits, found, scale, of),
+            share_found=_interval(hits, shares * positives, 1 / max(1.0, positives), positives),
+            amount=None if self.amount is None else _interval(money, worth, scale),
             random_hits=float((checks * self._random_precision(lists)).sum() * scale),
-            plain_hits=float(plain_hits * scale),
-            plain_ahead=_interval(hits - plain_hits, drawn[:, 0] - drawn[:, 2], scale),
+            plain_hits=None if self.plain is None else float(rival_hits * scale),
+            plain_ahead=None if self.plain is None else ahead,
         )
+
+    def notes(self, found: ListValue, label: str) -> list[str]:
+        """What to bear in mind when reading what a list finds.
+
+        Parameters
+        ----------
+        found : ListValue
+            From :meth:`list_value`.
+        label : str
+            What positives are called, as ``Fraude = Oui``.
+
+        Returns
+        -------
+        list of str
+            Sentences.
+        """
+        said = []
+        positives, of = int(self.positive.sum()), f"{self.positive.size:,} held-out rows"
+        if positives < _FEW_POSITIVES:
+            verb = "has" if positives == 1 else "have"
+            said.append(f"Only {positives} of {of} {verb} {label}: the estimate is rough.")
+        enough = found.checks * self.positive.size / found.rows >= _FEWEST_CHECKS
+        if enough and found.precision.value >= _TOO_GOOD:
+            said.append(
+                f"That {100 * found.precision.value:.0f} % of the checks are hits is too good to "
+                "be true of most data: a column may be filled in only after a check. Leave such "
+                "columns out (--drop), and fit again."
+            )
+        return said
+
+    def for_list(self, request: ListRequest, entity: str | None = None) -> BudgetEstimate | None:
+        """The same rows for a list of other periods or owners.
+
+        Parameters
+        ----------
+        request : ListRequest
+            The period or group and the owners that are asked for; its budget does not matter.
+        entity : str, default=None
+            The column of the entities of the model.
+
+        Returns
+        -------
+        BudgetEstimate or None
+            None where the held-out rows do not say the group or the owner, or cover no whole
+            period.
+        """
+        found = self
+        if request.per != self.per:
+            if request.per is not None and not (request.per in PERIODS and self.times is not None):
+                return None
+            found = replace(found, per=request.per, group=None, group_rows=None)
+            if self.times is not None and request.per is not None:
+                found = found.at(in_whole_periods(self.times, request.per))
+        owner = entity if request.one_per is True else request.one_per or None
+        if owner != self.one_per:
+            if owner is not None and (owner != entity or self.entity is None):
+                return None
+            found = replace(found, one_per=owner, owner=None if owner is None else found.entity)
+        return found if found.positive.size else None
+
+    def at(self, rows: Bools) -> BudgetEstimate:
+        """The estimate by some of the held-out rows."""
+        by_row: dict[str, Any] = {
+            name: None if getattr(self, name) is None else getattr(self, name)[rows]
+            for name in ("positive", "priority", "probability", "fold", "plain", "amount")
+        }
+        for name in ("entity", "owner"):
+            numbers = getattr(self, name)
+            by_row[name] = None if numbers is None else _numbered(numbers[rows])
+        times = self.times
+        if times is not None:
+            by_row.update(time=times.instant[rows], local_time=times.local[rows])
+        return replace(self, **by_row)
 
     def within_folds(self, score: Floats) -> Floats:
         """Scores that can be compared: of several models, the places within their folds."""
@@ -241,7 +384,16 @@ def _numbered(values: Ints) -> Ints:
     return np.unique(values, return_inverse=True)[1]
 
 
-def _interval(value: float, drawn: Floats, scale: float = 1.0) -> Interval:
+def _interval(
+    value: float, drawn: Floats, scale: float = 1.0, all_of: float | None = None
+) -> Interval:
+    """The interval of what was drawn; of a count that is nothing or all, also the binomial one.
+
+    Drawn again, nothing is always nothing and all is always all.
+    """
     tail = (1 - _LEVEL) / 2
     low, high = np.quantile(drawn, [tail, 1 - tail]) if drawn.size else (np.nan, np.nan)
+    if all_of and not 0 < value < all_of:
+        few, many = share_interval(min(value, all_of), all_of)
+        low, high = min(low, few * all_of), max(high, many * all_of)
     return Interval(float(value * scale), float(low * scale), float(high * scale))

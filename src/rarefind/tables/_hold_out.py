@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +17,8 @@ from rarefind.data.clock import PERIODS, Times, read_times
 from rarefind.data.frames import as_frame, entity_codes
 from rarefind.selection import folds
 from rarefind.tables._estimate import BudgetEstimate
-from rarefind.tables._plain import PLAIN, PlainXGBoost
+from rarefind.tables._periods import in_whole_periods
+from rarefind.tables._plain import PlainXGBoost
 from rarefind.tables.lists import Budget, Groups, ListRequest
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ _ENOUGH_POSITIVES = 200
 _FOLDS = 5
 _HELD_OUT_SHARE = 0.25
 _FEWEST_POSITIVES = 5
+# Rows of each label that are left to learn from.
+_FEWEST_LEARNED = 2
 
 
 class HoldOut(NamedTuple):
@@ -43,21 +47,34 @@ class HoldOut(NamedTuple):
         When the rows of the table were.
     entity : ndarray or None
         Numbers of the entities that they belong to.
+    per : str or None
+        The period that they are cut at.
     """
 
     parts: list[tuple[Ints, Ints]]
     how: str
     times: Times | None
     entity: Ints | None
+    per: str | None = None
+
+
+class CannotHoldOutError(ValueError):
+    """No rows can be held out that say what a list finds: the rest would be too few."""
 
 
 def hold_out(
-    model: TableModel | RuleModel, table: Table, *, delay: str | None = None, seed: int = 0
+    model: TableModel | RuleModel,
+    table: Table,
+    *,
+    per: str | None = None,
+    delay: str | None = None,
+    seed: int = 0,
 ) -> HoldOut:
     """Choose the rows that a model is judged by.
 
-    Where the model has a ``time``, the last quarter of the rows is held out; else as many of five
-    folds at random as are needed for 200 positives. Rows of one ``entity`` stay together in folds.
+    Where the model has a ``time``, the last quarter of the rows is held out, or for a budget of
+    each period the whole periods nearest to it; else as many of five folds at random as are needed
+    for 200 positives. Rows of one ``entity`` stay together in folds.
 
     Parameters
     ----------
@@ -65,6 +82,8 @@ def hold_out(
         What the columns mean; it need not be fitted.
     table : pandas or polars frame, or Arrow table
         Rows with labels.
+    per : str, default=None
+        The period or the column of the groups that a budget is spent in.
     delay : str, default=None
         How long it takes until labels are known, as ``"7D"``: rows of that time before the held-out
         ones are not learned from.
@@ -74,14 +93,24 @@ def hold_out(
     Returns
     -------
     HoldOut
+
+    Raises
+    ------
+    CannotHoldOutError
+        A ValueError, where too few rows would be left to learn from.
     """
     frame = as_frame(table)
-    positive = _is_positive(frame, model.target, model.positive)[1]
+    label, positive = _is_positive(frame, model.target, model.positive)
     entity = None if model.entity is None else _numbered(entity_codes(frame[model.entity]))
     if model.time is not None:
-        times = read_times(frame[model.time])
-        part, how = _last_quarter(times, positive, _length(delay))
-        return HoldOut([part], how, times, entity)
+        times, length = read_times(frame[model.time]), _length(delay)
+        if per in PERIODS:
+            part = _last_periods(times, positive, length, str(per))
+        else:
+            part = _last_quarter(times, positive, length)
+        _check_enough(part[0], positive, f"{model.target} = {label}", per)
+        cut_at = per if per in PERIODS else None
+        return HoldOut([part], _how(times, part, length, per), times, entity, cut_at)
     if delay is not None:
         raise ValueError("A delay needs the column with the time of a row.")
     parts = folds(frame, positive, _FOLDS, groups=entity, random_state=seed)
@@ -144,7 +173,7 @@ def estimate_budget(
     True
     """
     frame = as_frame(table)
-    held_out = hold_out(model, frame) if held_out is None else held_out
+    held_out = hold_out(model, frame, per=per) if held_out is None else held_out
     request = ListRequest(budget, per, one_per)
     owner = request.owner_column(model.entity, frame.columns)
     groups = Groups(per, model.time)
@@ -156,7 +185,10 @@ def estimate_budget(
         for number, (train, held) in enumerate(held_out.parts):
             say(f"Learning with rows held out, {number + 1} of {len(held_out.parts)}")
             copy = clone(model).set_params(positive=label)
-            ours = copy._fit_and_score(frame.iloc[train], frame.iloc[held])
+            with warnings.catch_warnings():
+                # A warning would be read as one about the model itself.
+                warnings.simplefilter("ignore", UserWarning)
+                ours = copy._fit_and_score(frame.iloc[train], frame.iloc[held])
             scores.append((*ours, plain.scores(number, train, held)))
             rows.append(held)
             fold.append(np.full(held.size, number))
@@ -169,11 +201,11 @@ def estimate_budget(
     held = np.concatenate(rows)
     # Not by format(): the name of a column may have braces of its own.
     how = held_out.how.replace("{}", str(len(rows)), 1)
-    if plain.rounds < PLAIN["n_estimators"]:
-        how += f" The plain XGBoost had time for {plain.rounds} of its rounds only."
+    if not plain.is_done:
+        how += " A plain XGBoost was not done in time, so the list is not compared with it."
     times = None if held_out.times is None else held_out.times.at(held)
     by_column = group is not None and per not in PERIODS
-    return BudgetEstimate(
+    found = BudgetEstimate(
         how=how,
         budget=budget,
         per=per,
@@ -182,7 +214,7 @@ def estimate_budget(
         priority=priority,
         probability=probability,
         fold=np.concatenate(fold),
-        plain=theirs,
+        plain=theirs if plain.is_done else None,
         amount=None if model.amount is None else _amounts(frame[model.amount])[held],
         time=None if times is None else times.instant,
         local_time=None if times is None else times.local,
@@ -192,6 +224,9 @@ def estimate_budget(
         one_per=owner,
         owner=None if owner is None else _numbered(entity_codes(frame[owner])[held]),
     )
+    if times is None or per not in PERIODS or held_out.per == per:
+        return found
+    return found.at(in_whole_periods(times, str(per)))
 
 
 def whole_budget(
@@ -242,38 +277,88 @@ def _numbered(codes: Ints) -> Ints:
     return np.unique(codes, return_inverse=True)[1]
 
 
-def _last_quarter(
-    times: Times, positive: Bools, delay: pd.Timedelta
-) -> tuple[tuple[Ints, Ints], str]:
+def _last_quarter(times: Times, positive: Bools, delay: pd.Timedelta) -> tuple[Ints, Ints]:
     """Rows before and after a cut in time, with enough positives behind it."""
     instant = times.instant
     cut = np.quantile(instant, 1 - _HELD_OUT_SHARE, method="higher")
     of_positives = np.sort(instant[positive])
     if (of_positives >= cut).sum() < _FEWEST_POSITIVES:
         cut = of_positives[-min(_FEWEST_POSITIVES, of_positives.size)]
-    length = delay.as_unit("ns").value
-    train, held = np.flatnonzero(instant < cut - length), np.flatnonzero(instant >= cut)
-    known = int(positive[train].sum())
-    first, last = (
-        pd.Timestamp(times.local[held[at]])
-        for at in (instant[held].argmin(), instant[held].argmax())
-    )
-    if known < 2 or train.size - known < 2:
-        raise ValueError(
-            f"Before {first:%Y-%m-%d %H:%M}, where the last quarter of the rows begins, {known} "
-            f"positives and {train.size - known} negatives are known: too few to learn from. Give "
-            "rows of a longer time, or leave --time out."
+    return _cut_at(times, int(cut), instant >= cut, delay)
+
+
+def _last_periods(
+    times: Times, positive: Bools, delay: pd.Timedelta, per: str
+) -> tuple[Ints, Ints]:
+    """The same with a cut between two periods: a part of one would have the checks of a whole."""
+    number, whole = times.periods(per), in_whole_periods(times, per)
+    periods, place = np.unique(number[whole], return_inverse=True)
+    if not periods.size or not (number < periods[-1]).any():
+        raise CannotHoldOutError(
+            f"The rows do not cover a whole {per} and time before it, so none can be held out: "
+            f"give rows of a longer time, or a budget for a shorter period than a {per}."
         )
-    span = int(instant.max() - instant.min())
-    shape = "%Y-%m-%d" if span > pd.Timedelta("4D").as_unit("ns").value else "%Y-%m-%d %H:%M"
-    how = (
-        f"Held out: the last {held.size / instant.size:.0%} of the rows, {first:{shape}} to "
-        f"{last:{shape}}"
+    rows, hits = (
+        np.cumsum(np.bincount(place, weights=weight)[::-1])[::-1]
+        for weight in (np.ones(place.size), positive[whole])
     )
-    if length:
+    begin = np.full(periods.size, np.iinfo(np.int64).max)
+    np.minimum.at(begin, place, times.instant[whole])
+    cuts = np.minimum.accumulate(begin[::-1])[::-1]
+    known = [
+        np.searchsorted(np.sort(times.instant[of_class]), cuts - _nanoseconds(delay))
+        for of_class in (positive, ~positive)
+    ]
+    # The nearest to a quarter of the rows, if enough can be learned and enough is held out.
+    far = np.abs(rows / number.size - _HELD_OUT_SHARE)
+    few = np.minimum(*known) < _FEWEST_LEARNED
+    first = np.lexsort((far, hits < _FEWEST_POSITIVES, few))[0]
+    return _cut_at(times, int(cuts[first]), whole & (number >= periods[first]), delay)
+
+
+def _cut_at(times: Times, cut: int, held: Bools, delay: pd.Timedelta) -> tuple[Ints, Ints]:
+    """The rows known before a cut, labels included, and the held-out rows."""
+    # The clock on the spot says the period: an earlier period may have rows of a later instant.
+    train = (times.instant < cut - _nanoseconds(delay)) & ~held
+    return np.flatnonzero(train), np.flatnonzero(held)
+
+
+def _nanoseconds(length: pd.Timedelta) -> int:
+    return int(length.as_unit("ns").value)
+
+
+def _check_enough(train: Ints, positive: Bools, label: str, per: str | None) -> None:
+    known = int(positive[train].sum())
+    if min(known, train.size - known) >= _FEWEST_LEARNED:
+        return
+    what = f"the last {per}s" if per in PERIODS else "the last quarter of the rows"
+    raise CannotHoldOutError(
+        f"With {what} held out, {known} rows with {label} and {train.size - known} others are "
+        "left: too few to learn from. Give rows of a longer time, or leave --time out."
+    )
+
+
+def _how(times: Times, part: tuple[Ints, Ints], delay: pd.Timedelta, per: str | None) -> str:
+    """How rows are held out in time, as a sentence."""
+    instant, (_, held) = times.instant, part
+    ends = (held[instant[held].argmin()], held[instant[held].argmax()])
+    first, last = (pd.Timestamp(times.local[at]) for at in ends)
+    long = int(instant.max() - instant.min()) > _nanoseconds(pd.Timedelta("4D"))
+    shape = "%Y-%m-%d" if long and per != "hour" else "%Y-%m-%d %H:%M"
+    how = f"{held.size / instant.size:.0%} of the rows, {first:{shape}} to {last:{shape}}"
+    if per in PERIODS:
+        number = times.periods(str(per))
+        count = np.unique(number[held]).size
+        periods = f"{per}s" if count > 1 else per
+        how = f"Held out: the last {count} whole {periods}, {how}"
+        if (number > number[held].max()).any():
+            how += f"; rows after them are of a {per} that is not over, and are left out"
+    else:
+        how = f"Held out: the last {how}"
+    if delay:
         waited = f"{delay.days} days" if delay.days else str(delay).removeprefix("0 days ")
         how += f", learned from rows at least {waited} older"
-    return (train, held), how + "."
+    return how + "."
 
 
 def _amounts(column: pd.Series[Any]) -> Floats:

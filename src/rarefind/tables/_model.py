@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
 from typing import Any, NamedTuple, Self
@@ -13,7 +13,23 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_consistent_length, column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from rarefind._core.fields import (
+    DictOf,
+    Either,
+    LabelArray,
+    LabelValue,
+    ListOf,
+    Maybe,
+    Number,
+    Object,
+    Perhaps,
+    StateError,
+    Text,
+    TupleOf,
+    Whole,
+)
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Array, ArrayLike, Floats, Label, Table
 from rarefind.data import DriftReference, TableEncoder, check_target
 from rarefind.data.clock import time_order
@@ -26,6 +42,7 @@ from rarefind.tables._column_shares import measured_shares
 from rarefind.tables._estimate import BudgetEstimate
 from rarefind.tables._ranking import Chunks, rank_chunks
 from rarefind.tables._reasons import Words
+from rarefind.tables._sql import is_plain, table_query
 from rarefind.tables.lists import ListRequest
 from rarefind.tables.rules import as_read, table_rules
 
@@ -42,13 +59,78 @@ class Scores(NamedTuple):
     probability: Floats | None
 
 
-def _with_estimate(version: int, state: dict[str, Any]) -> dict[str, Any]:
+def _upgrade(version: int, state: dict[str, Any]) -> dict[str, Any]:
     """Version 1 called the estimate the evidence."""
-    kept = {name: value for name, value in state.items() if name != "evidence_"}
-    return {**kept, "estimate_": state.get("evidence_")}
+    if version == 1:
+        kept = {name: value for name, value in state.items() if name != "evidence_"}
+        state = {**kept, "estimate_": state.get("evidence_")}
+    if "encoder_" in state:  # until version 3, estimators did not know of it
+        _mark_encoded(state["encoder_"], state["estimator_"])
+    return state
 
 
-@saved("table-model", 2, upgrade=_with_estimate)
+def _mark_encoded(encoder: TableEncoder, estimator: Any) -> None:
+    """Let an estimator that could be written as SQL know that its columns are not a table's."""
+    if hasattr(estimator, "to_sql") and not is_plain(encoder):
+        estimator._is_encoded = True
+
+
+def _check_model(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    """The parts speak of one table: its columns, its labels, its known positives."""
+    encoder, estimator = state["encoder_"], state["estimator_"]
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is not None and list(names) != list(encoder.get_feature_names_out()):
+        raise StateError("'estimator_' was fitted to other columns than 'encoder_' makes")
+    if estimator.reads_tables or state["classes_"].tolist() != estimator.classes_.tolist():
+        raise StateError("'classes_' are not those of 'estimator_'")
+    if state["positive_"] not in state["classes_"].tolist():
+        raise StateError("'positive_' is not one of the labels")
+    if not {c.column for c in state["drift_reference_"].columns} <= set(encoder.columns_):
+        raise StateError("'drift_reference_' is of other columns")
+    known = len(state["known_rows_"])
+    if sorted(state["known_rows_"].values()) != list(range(known)):
+        raise StateError("'known_rows_' are not numbered")
+    if not state["known_names_"].keys() <= state["known_rows_"].keys():
+        raise StateError("'known_names_' are not of known rows")
+    if not state["known_values_"].keys() <= set(encoder.columns_):
+        raise StateError("'known_values_' are of other columns")
+
+
+_COLUMN = Maybe(Text())
+
+
+@saved(
+    "table-model",
+    3,
+    state=State(
+        {
+            "estimator": Maybe(Object(fitted=False)),
+            "target": Text(),
+            "positive": Maybe(LabelValue()),
+            "time": _COLUMN,
+            "entity": _COLUMN,
+            "amount": _COLUMN,
+            "id": _COLUMN,
+            "drop": Either(ListOf(Text()), TupleOf(Text(), size="*")),
+            "positive_": LabelValue(),
+            "encoder_": Object("table-encoder", outputs="d"),
+            "estimator_": Object(d="d", classes="classes"),
+            "classes_": LabelArray("classes"),
+            "types_": DictOf(Text(), Text()),
+            "rows_": Whole(),
+            "positives_": Whole(),
+            "drift_reference_": Object("drift-reference"),
+            "score_reference_": Object("column-reference"),
+            "column_shares_": Perhaps(DictOf(Text(), Number(nan=True))),
+            "known_names_": DictOf(Whole(), Text()),
+            "known_rows_": DictOf(Whole(), Whole(), size="known"),
+            "known_values_": DictOf(Text(), ListOf(Text(), size="known")),
+            "estimate_": Maybe(Object("budget-estimate")),
+        },
+        _check_model,
+    ),
+    upgrade=_upgrade,
+)
 class TableModel(ClassifierMixin, BaseEstimator):
     """Fits, ranks and explains tables as people have them: text, dates and missing values included.
 
@@ -186,6 +268,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         times = time_order(frame[self.time]) if timed else None
         encoded = self._encode(frame)
         self.estimator_ = Labelled.of(encoded, labels, groups, self.positive_, times).fit(estimator)
+        _mark_encoded(self.encoder_, self.estimator_)
         self.classes_ = np.asarray(self.estimator_.classes_)
         self.types_: dict[str, Any] = dict(frame.attrs.get("rarefind_types", {}))
         self.rows_, self.positives_ = len(frame), int((labels == self.positive_).sum())
@@ -328,6 +411,32 @@ class TableModel(ClassifierMixin, BaseEstimator):
             )
         return table_rules(self.encoder_, *self.estimator_.condition_branches())
 
+    def to_sql(self, dialect: str = "ansi", table: str = "rows", output: str = "priority") -> str:
+        """A query that gives each row of a table in a database its priority.
+
+        It speaks of the table's own columns and levels, and reads them as the model does: spaces
+        around texts, words for missing values, levels that were not seen at the fit, dates, truths,
+        and numbers that were texts at the fit. In SQLite, DuckDB and PostgreSQL its priorities are
+        those of :meth:`priority` to the last bit. A value that the model would refuse ends it.
+
+        Parameters
+        ----------
+        dialect : {"ansi", "sqlite", "duckdb", "postgresql", "mysql"}, default="ansi"
+            The database.
+        table : str, default="rows"
+            The table, or schema.table, with the columns that the model uses, of the types that they
+            had at the fit. In SQLite, dates are texts as 2026-01-31 12:30:00.
+        output : str, default="priority"
+            Name of the column with the priority.
+
+        Returns
+        -------
+        str
+            All columns of the table, and the priority. Models that are trees or lists of conditions
+            can be written so: MetaAP, TreeRank and ConditionClassifier.
+        """
+        return table_query(self.encoder_, self._fitted(), dialect, table, output)
+
     def read(self, table: Table) -> pd.DataFrame:
         """The columns that the model uses, as it reads them: what :meth:`rules` speak of.
 
@@ -417,8 +526,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         return self._named(self.encoder_.transform(table))
 
     def _named(self, values: Floats) -> pd.DataFrame:
-        names = list(self.encoder_.get_feature_names_out())
-        return pd.DataFrame(values, columns=names, copy=False)
+        return pd.DataFrame(values, columns=self.encoder_.output_index_, copy=False)
 
     def _spread_of_scores(self, encoded: pd.DataFrame) -> ColumnReference:
         """How the priorities of the fit's own rows are spread, by a sample of them."""

@@ -11,16 +11,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from rarefind._core.budget import check_budget
+from rarefind._core.budget import budget_share, check_budget
 from rarefind._core.types import Array, Bools, Floats, Ints, Table
 from rarefind.data.clock import PERIODS, Times, period_starts
 from rarefind.data.column_reference import finite
 from rarefind.data.drift import DriftReference
 from rarefind.data.frames import entity_codes
+from rarefind.metrics import Interval
+from rarefind.tables._checked import CheckedList, MatchedList, match_list, read_checked
 from rarefind.tables._column_shares import column_shares
 from rarefind.tables._model import TableModel
 from rarefind.tables._unlike import score_references
-from rarefind.tables._verdicts import ListCheck, held_out_precision, precision_of
+from rarefind.tables._verdicts import ListCheck, precision_of
 from rarefind.tables.lists import Budget, Groups, ListRequest, on_list, request_for
 from rarefind.tables.scoring import Sink, pieces_of, score_pieces
 from rarefind.tables.sinks import ColumnSink, DriftSink, ScoreSink, TimeSink, VerdictSink
@@ -31,6 +33,8 @@ __all__ = ["MonitorReport", "monitor"]
 #: it is not known what they carry.
 MUCH_OF_THE_SCORE = 0.25
 _NAMED = 5
+# A held-out list with fewer rows says nothing of the list to judge.
+_FEWEST_HELD_OUT = 20
 
 
 @dataclass(frozen=True)
@@ -86,13 +90,15 @@ class MonitorReport:
 class _Seen(NamedTuple):
     """What is kept of the new rows.
 
-    ``verdict`` is 1 for a positive, 0 for a negative and -1 where a row was not checked; ``drift``
-    is the table of a drift counter, None for a model without a reference.
+    ``verdict`` is 1 for a positive, 0 for a negative and -1 where a row was not checked;
+    ``on_given`` are the rows of the list that was given, if one was; ``drift`` is the table of a
+    drift counter, None for a model without a reference.
     """
 
     priority: Floats
     probability: Floats
     verdict: NDArray[np.int8]
+    on_given: Bools | None
     times: Times | None
     group: Ints | None  # of the list that a row competes for; None where there is one list
     owner: Array | None
@@ -109,6 +115,7 @@ def monitor(
     chunks: Iterable[Table],
     *,
     verdicts: str | None = None,
+    checked: Table | None = None,
     budget: Budget | None = None,
     per: str | None = None,
     one_per: str | bool | None = None,
@@ -124,6 +131,12 @@ def monitor(
     verdicts : str, default=None
         Column with the verdicts, the values of the target; empty where a row was not checked. By
         default the target, where the rows have it.
+    checked : pandas or polars frame, or Arrow table, default=None
+        The list of the rows with verdicts filled in, as of :meth:`TableModel.rank
+        <rarefind.TableModel.rank>` with another column for the verdicts (``verdicts``, by default
+        the target's, or one called verdict): the target's values, or yes and no, empty where a row
+        was not checked. Rows are found by their identifier, or where the model has none by the
+        index. Without a budget it is this list that is judged.
     budget : int, float or str, default=None
         Checks, or a share of the rows (``"0.5%"``), whose list is judged; by default that of the
         fit with its ``per`` and ``one_per``, and where there was none all rows with a verdict.
@@ -154,15 +167,19 @@ def monitor(
     >>> monitor(model, [table[400:].assign(a=5.0)], budget=20).verdict
     'retrain'
     """
-    request = _request(model, budget, per, one_per)
+    request = _request(model, budget, per, one_per, is_given=checked is not None)
     notes: list[str] = []
-    seen = _pass_over(model, chunks, verdicts, request, notes)
+    back = None if checked is None else read_checked(model, checked, verdicts)
+    seen = _pass_over(model, chunks, verdicts, back, request, notes)
     columns = _columns(model, seen, notes)
     score = _score(model, seen, notes)
     listed = _listed(seen, request)
-    depth = None if request is None else float(listed.mean())
-    checked = _checked(model, seen, listed, depth, notes)
-    reasons = [_of_score(score), _of_columns(columns), _of_list(checked)]
+    judged = None if request is None else request.list
+    if back is not None and judged is None:
+        judged = ListRequest(int(listed.sum()))
+    estimated = None if judged is None else _estimated_precision(model, judged, seen.rows)
+    found = _checked(model, seen, listed, estimated, notes)
+    reasons = [_of_score(score), _of_columns(columns), _of_list(found)]
     calls = any(calls for calls, _ in reasons)
     return MonitorReport(
         rows=seen.rows,
@@ -172,7 +189,7 @@ def monitor(
         notes=notes,
         columns=columns,
         score=score,
-        checked=checked,
+        checked=found,
         weeks=_weeks(seen, listed),
     )
 
@@ -185,13 +202,18 @@ class _Judged(NamedTuple):
 
 
 def _request(
-    model: TableModel, budget: Budget | None, per: str | None, one_per: str | bool | None
+    model: TableModel,
+    budget: Budget | None,
+    per: str | None,
+    one_per: str | bool | None,
+    *,
+    is_given: bool,
 ) -> _Judged | None:
-    """The list that was asked for, or that of the fit."""
+    """The list that was asked for, or that of the fit; None for the one that was given."""
     if budget is not None:
         check_budget(budget)
     request = request_for(model, budget, per, one_per)
-    if request is None:
+    if request is None or (is_given and budget is None):
         for name, value in (("per", per), ("one_per", one_per)):
             if value:
                 raise ValueError(f"{name}={value!r} needs a budget: give one.")
@@ -203,6 +225,7 @@ def _pass_over(
     model: TableModel,
     chunks: Iterable[Table],
     verdicts: str | None,
+    back: CheckedList | None,
     judged: _Judged | None,
     notes: list[str],
 ) -> _Seen:
@@ -214,8 +237,10 @@ def _pass_over(
         raise ValueError(f"one_per={one_per!r} does not name a column of the table.")
     scores, drift, verdict = ScoreSink(), DriftSink(model), VerdictSink(model, verdicts)
     times, groups = TimeSink(model.time), ColumnSink(None if per in PERIODS else per)
-    owners = ColumnSink(owner or None)
-    sinks: list[Sink] = [scores, drift, verdict, times, groups, owners]
+    owners, ids = ColumnSink(owner or None), ColumnSink(None if back is None else model.id)
+    sinks: list[Sink] = [scores, drift, times, groups, owners, ids]
+    if back is None:
+        sinks.append(verdict)
     rows = score_pieces(model, pieces_of(chunks), sinks, probability=True)
     if not rows:
         raise ValueError("There are no rows to monitor.")
@@ -229,10 +254,15 @@ def _pass_over(
         check_budget(judged.list.budget, rows if per is None else None)
         if whose is None and one_per:
             raise ValueError(f"one_per={one_per!r} does not name a column of the table.")
+    found = MatchedList(verdict.verdict(), np.zeros(0, dtype=bool), [])
+    if back is not None:
+        found = match_list(back, ids.column(), scores.priority())
+        notes += found.notes
     return _Seen(
         scores.priority(),
         scores.probability(),
-        verdict.verdict(),
+        found.verdict,
+        None if back is None else found.listed,
         when,
         None if per is None else _groups(model, per, when, column, judged),
         None if whose is None else entity_codes(whose),
@@ -295,14 +325,30 @@ def _score(model: TableModel, seen: _Seen, notes: list[str]) -> dict[str, Any] |
 
 
 def _listed(seen: _Seen, judged: _Judged | None) -> Bools:
-    """Rows on the list; without a budget, those that were checked."""
+    """Rows on the list; without a budget, those of the list given, or all that were checked."""
     if judged is None:
-        return seen.verdict >= 0
+        return seen.verdict >= 0 if seen.on_given is None else seen.on_given
     return on_list(seen.priority, judged.list.budget, seen.group, seen.owner)
 
 
+def _estimated_precision(model: TableModel, request: ListRequest, rows: int) -> Interval | None:
+    """What the fit estimates of such a list; None where it has too few rows held out for it."""
+    fitted = model.estimate_
+    estimate = None if fitted is None else fitted.for_list(request, model.entity)
+    if estimate is None:
+        return None
+    budget = request.budget
+    if budget_share(budget) is None and request.per not in PERIODS:
+        # So many checks of more rows go less deep; those of a period are the same at any time.
+        of = estimate.positive.size if estimate.time is not None else estimate.rows
+        budget = max(1, round(float(budget) * of / rows))
+    if estimate.listed(budget).sum() < _FEWEST_HELD_OUT:
+        return None
+    return estimate.list_value(budget).precision
+
+
 def _checked(
-    model: TableModel, seen: _Seen, listed: Bools, depth: float | None, notes: list[str]
+    model: TableModel, seen: _Seen, listed: Bools, estimated: Interval | None, notes: list[str]
 ) -> ListCheck | None:
     known = seen.verdict >= 0
     if not known.any():
@@ -314,16 +360,11 @@ def _checked(
             "and no figure here counts them."
         )
     rows = listed & known
-    estimate, held_out = model.estimate_, None
-    if estimate is not None and depth is not None:
-        held_out = held_out_precision(
-            np.asarray(estimate.priority), np.asarray(estimate.positive), depth
-        )
     # An equally deep list of the fit's own rows had about so many hits.
     deep = float(seen.probability[rows].sum()) * model.rows_ / seen.rows
     behind = min(float(model.positives_), deep)
     return ListCheck.of(
-        seen.probability[rows], seen.verdict[rows] == 1, int(listed.sum()), held_out, behind
+        seen.probability[rows], seen.verdict[rows] == 1, int(listed.sum()), estimated, behind
     )
 
 
@@ -363,7 +404,7 @@ def _of_list(checked: ListCheck | None) -> tuple[bool, str]:
     if checked is None:
         return False, (
             "No row has a verdict, so the list's precision is not known: give them in the column "
-            "of the target, or name another by --verdicts."
+            "of the target, name another by --verdicts, or give the checked list by --checked."
         )
     return checked.is_below, checked.sentence()
 

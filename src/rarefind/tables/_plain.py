@@ -56,6 +56,11 @@ class PlainXGBoost:
         self._known: dict[int, Floats] = {}
         self.rounds = int(PLAIN["n_estimators"])
 
+    @property
+    def is_done(self) -> bool:
+        """Whether it made all its rounds in every part; a list is not compared with less."""
+        return self.rounds == PLAIN["n_estimators"]
+
     def scores(self, number: int, train: Ints, held: Ints) -> Floats:
         """Scores of the rows of a part, learned from the others."""
         if number not in self._known:

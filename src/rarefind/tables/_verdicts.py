@@ -16,8 +16,6 @@ from rarefind.metrics.intervals import share_interval
 _SIGNIFICANT, _AT_LEAST = 0.01, 0.8
 _EXACT_ROWS, _NORMAL_VARIANCE, _TINY = 2000, 100.0, 1e-3
 _FACTORS = 25
-# A held-out list with fewer rows says nothing of the list to judge.
-_FEWEST_HELD_OUT = 20
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ class ListCheck:
         Probability of so few hits, if the probabilities of the rows are right but for what the few
         hits at fit that they were learned from leave open.
     held_out : Interval or None
-        Precision of an equally deep list of rows held out at fit.
+        Precision that the fit estimated of such a list, by rows that were held out.
     enough : bool
         Whether there are enough verdicts to tell that hits are fewer than expected.
     """
@@ -104,7 +102,7 @@ class ListCheck:
         )
         if self.held_out is not None:
             expected += (
-                f", and a list as deep of rows held out at fit had precision "
+                f", and rows held out at fit let expect precision "
                 f"{self.held_out.value:.2f} ({self.held_out.low:.2f} to {self.held_out.high:.2f})"
             )
         if not self.enough:
@@ -134,15 +132,6 @@ def precision_of(hits: int, checked: int) -> Interval:
     if not checked:
         return Interval(np.nan, 0.0, 1.0)
     return Interval(hits / checked, *share_interval(hits, checked))
-
-
-def held_out_precision(priority: Floats, positive: Bools, share: float) -> Interval | None:
-    """Precision of the top share of held-out rows; None of too few."""
-    depth = round(share * priority.size)
-    if depth < _FEWEST_HELD_OUT:
-        return None
-    top = np.argsort(-priority, kind="stable")[:depth]
-    return precision_of(int(positive[top].sum()), depth)
 
 
 def hits_distribution(probability: Floats) -> Floats:

@@ -11,14 +11,15 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from rarefind._core.checks import training_weights
+from rarefind._core.fields import BoolArray
+from rarefind._core.state import State
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Label, Table
-from rarefind.base import RareClassifier
+from rarefind.base import CLASSIFIER_STATE, RareClassifier
 from rarefind.rules.branches import BranchList
 from rarefind.selection.calibration import SHARE
 from rarefind.trees._branches import meta_tree_branches
 from rarefind.trees._ranker import Ranker
 from rarefind.trees._training import TrainingRows
-from rarefind.trees.graph import check_state
 
 MAX_BINS = 512
 #: Where ``threshold=None`` cuts positions, which are 1/2 for the last leaf of the first half.
@@ -29,6 +30,10 @@ def upgrade_trees(version: int, state: dict[str, Any]) -> dict[str, Any]:
     """Rename the attributes that older files of tree classifiers have under other names."""
     names = {"_holes": "_has_missing"}
     return {names.get(name, name): value for name, value in state.items()}
+
+
+#: What every classifier made of trees keeps in a model file.
+TREE_STATE = CLASSIFIER_STATE | State({"_has_missing": BoolArray("d")})
 
 
 class Start(NamedTuple):
@@ -113,12 +118,3 @@ class TreeClassifier(RareClassifier):
         """Every way to a leaf of every tree, as tests on columns."""
         trees = [ranker.tree for ranker in self._rankers()]
         return BranchList([branch for tree in trees for branch in meta_tree_branches(tree)], [])
-
-    def _check_state(self) -> None:
-        """Raise on a state from a file that no fit would make."""
-        for ranker in self._rankers():
-            check_state(ranker.tree, self.n_features_in_)
-            sizes = ranker.score.shape, ranker.width.shape
-            nodes, conditions = ranker.tree.nodes.root.size, ranker.tree.conditions.feature.size
-            if sizes not in (((nodes,), (conditions,)), ((nodes,), (0,))):
-                raise ValueError("A tree of the model has scores of another size.")

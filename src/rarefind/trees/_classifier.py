@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -12,11 +12,27 @@ from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from rarefind._core.fields import (
+    Choice,
+    Flag,
+    FloatArray,
+    ListOf,
+    Maybe,
+    Number,
+    Object,
+    Perhaps,
+    Size,
+    StateError,
+    Whole,
+)
 from rarefind._core.sklearn_compat import report_progress
+from rarefind._core.state import State
 from rarefind._core.types import Bools, Floats, Ints, Table
 from rarefind.rules import Reason
+from rarefind.rules.sql_columns import SqlColumns, own_columns
+from rarefind.rules.sql_words import sql_name
 from rarefind.selection.cross_validation import folds_of_used
-from rarefind.trees._base import Start, TreeClassifier
+from rarefind.trees._base import TREE_STATE, Start, TreeClassifier
 from rarefind.trees._borders import band_widths
 from rarefind.trees._columns import TreeColumns
 from rarefind.trees._graphviz import to_graphviz
@@ -24,7 +40,7 @@ from rarefind.trees._meta import Plan, grow_meta_tree
 from rarefind.trees._paths import LeafRule, explain_path, leaf_ranks, to_conditions
 from rarefind.trees._prune import HeldOutRanking, Pruning, mean_of_folds
 from rarefind.trees._ranker import Ranker, shape_priorities
-from rarefind.trees._sql import to_sql
+from rarefind.trees._sql import tree_query
 from rarefind.trees._text import export_text
 from rarefind.trees.graph import MetaTree
 from rarefind.trees.svg import to_svg
@@ -32,6 +48,38 @@ from rarefind.trees.svg import to_svg
 #: Inner depths that ``inner_depth="auto"`` chooses among.
 INNER_DEPTHS = (1, 2, 4)
 MAX_INNER = 20
+
+
+def _check_tree(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    if state["_width"].size not in (0, state["_grown"].conditions.feature.size):
+        raise StateError("'_width' is not that of the conditions")
+    if state["n_leaves_"] != int(state["_ranker"].tree.is_leaf.sum()):
+        raise StateError("'n_leaves_' is not the number of leaves")
+    if len({len(fold) for fold in state["_held_out"]}) > 1:
+        raise StateError("'_held_out' has not the same shapes in each fold")
+
+
+#: What a classifier made of one tree of trees keeps in a model file.
+META_TREE_STATE = TREE_STATE | State(
+    {
+        "_is_encoded": Perhaps(Flag()),
+        "_scores": Choice("precision", "position"),
+        "_own_threshold": Number(0, 1),
+        "_share": Perhaps(Maybe(Number(0, 1))),
+        "held_out_value_": Number(nan=True),
+        "_grown": Object("meta-tree", most={"columns": "d"}),
+        "n_rows_": Whole(2),
+        "inner_depth_": Whole(1, MAX_INNER),
+        "_width": FloatArray("*", low=0),
+        "_held_out": ListOf(ListOf(Object("meta-tree-held-out"), low=1)),
+        "_ranker": Object("tree-ranker", most={"columns": "d"}, conditions="conditions"),
+        "outer_depth_": Whole(),
+        "smoothing_": Number(0),
+        "n_conditions_": Size("conditions"),
+        "n_leaves_": Whole(1),
+    },
+    _check_tree,
+)
 
 
 class _FoldTree(NamedTuple):
@@ -294,7 +342,13 @@ class MetaTreeClassifier(TreeClassifier):
             All columns of the table, and the priority.
         """
         check_is_fitted(self)
-        return to_sql(self._ranker, self._feature_names(), dialect, table, output)
+        columns = own_columns(self, self._feature_names(), dialect)
+        columns.check_output(output)
+        return self._query(columns, sql_name(table, dialect), output)
+
+    def _query(self, columns: SqlColumns, rows: str, output: str) -> str:
+        """The query on features that are read from the columns of a table."""
+        return tree_query(self._ranker, columns, rows, output)
 
     def to_graphviz(self) -> str:
         """The model in the language of Graphviz, which need not be installed.

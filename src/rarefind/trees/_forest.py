@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, NamedTuple, Self
 
@@ -11,12 +12,14 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from rarefind._core.fields import FloatArray, ListOf, Number, Object, StateError
 from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import report_progress, with_callbacks
+from rarefind._core.state import State
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label, Table
 from rarefind.metrics import average_precision
 from rarefind.rules import Reason
-from rarefind.trees._base import Start, TreeClassifier, upgrade_trees
+from rarefind.trees._base import TREE_STATE, Start, TreeClassifier, upgrade_trees
 from rarefind.trees._borders import band_widths
 from rarefind.trees._classifier import MAX_INNER
 from rarefind.trees._columns import TreeColumns
@@ -30,7 +33,30 @@ from rarefind.trees._ranker import Ranker
 _FEW_ROWS = 200
 
 
-@saved("metaap-forest", 2, upgrade=upgrade_trees)
+def _check_same_levels(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    """Raise where trees differ in their categories: the first one's codes serve them all."""
+    first, *others = (ranker.tree.levels for ranker in state["trees_"])
+    for levels in others:
+        if levels.keys() != first.keys() or not all(
+            np.array_equal(levels[j], first[j]) for j in first
+        ):
+            raise StateError("trees of the forest know different categories")
+
+
+@saved(
+    "metaap-forest",
+    2,
+    state=TREE_STATE
+    | State(
+        {
+            "trees_": ListOf(Object("tree-ranker", most={"columns": "d"}), low=1),
+            "oob_scores_": FloatArray("*", nan=True),
+            "oob_average_precision_": Number(nan=True),
+        },
+        _check_same_levels,
+    ),
+    upgrade=upgrade_trees,
+)
 class MetaAPForestClassifier(TreeClassifier):
     """The mean of many MetaAP trees: better at the top of the list than one, and not to be read.
 

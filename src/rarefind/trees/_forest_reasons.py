@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ class _Asked(NamedTuple):
     low: float
     high: float
     weight: float
+    change: float = 0.0  # of the log-odds of a positive
 
 
 def explain_by_trees(
@@ -39,9 +41,10 @@ def explain_by_trees(
     share = {j: sum(own.weight for own in found) / len(trees) for j, found in asked.items()}
     top = sorted(share, key=lambda j: -share[j])[:_CONDITIONS_SHOWN]
     total = sum(share[j] for j in top) or 1.0
+    said = [_typical(names[j], asked[j], float(raw_row[j]), share[j] / total) for j in top]
     return [
-        _typical(names[j], asked[j], float(raw_row[j]), share[j] / total)
-        for j in top
+        replace(condition, lowers=sum(own.change for own in asked[j]) < 0)
+        for j, condition in zip(top, said, strict=True)
         if share[j] > 0
     ]
 
@@ -51,12 +54,12 @@ def _asked_by(tree: MetaTree, row: Floats) -> dict[int, _Asked]:
     c, nodes = tree.conditions, tree.nodes
     steps = _steps(row, *c[:-1], nodes.root, tree.sets, c.sums, nodes.sums)
     found: dict[int, _Asked] = {}
-    for feature, low, high, weight in steps.tolist():
+    for feature, low, high, weight, change in steps.tolist():
         before = found.get(int(feature))
         if before is not None:
             low, high = max(low, before.low), min(high, before.high)
-            weight += before.weight
-        found[int(feature)] = _Asked(low, high, weight)
+            weight, change = weight + before.weight, change + before.change
+        found[int(feature)] = _Asked(low, high, weight, change)
     return found
 
 
@@ -74,11 +77,11 @@ def _steps(
     condition_sums: Floats,
     node_sums: Floats,
 ) -> Floats:
-    """The conditions that a row meets: feature, lower and upper bound, and share of each.
+    """The conditions that a row meets: feature, lower and upper bound, share and change of each.
 
     Shares are those of :func:`rarefind.trees._paths.path_weights`.
     """
-    found = np.empty((feature.size, 4))
+    found = np.empty((feature.size, 5))
     prior = node_sums[0, 2] / node_sums[0, 1]
     n, leaf, at = 0, 0, root[0]
     while at >= 0:
@@ -96,6 +99,7 @@ def _steps(
             found[n, 3] = _log_odds(node_sums[leaf], prior) - before
         else:
             found[n, 3] = _log_odds(condition_sums[at], prior) - before
+        found[n, 4] = found[n, 3]
         n += 1
     side = 1.0 if node_sums[leaf, 2] > prior * node_sums[leaf, 1] else -1.0
     total = 0.0

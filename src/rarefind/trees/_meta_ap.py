@@ -14,13 +14,13 @@ from rarefind._core.sklearn_compat import with_callbacks
 from rarefind._core.types import ArrayLike, Label, Table
 from rarefind.metrics import budget
 from rarefind.trees._base import ABOVE_HALF, Start, TreeClassifier, upgrade_trees
-from rarefind.trees._classifier import MAX_INNER, MetaTreeClassifier
+from rarefind.trees._classifier import MAX_INNER, META_TREE_STATE, MetaTreeClassifier
 from rarefind.trees._criteria import CRITERIA
 from rarefind.trees._meta import Plan
 from rarefind.trees._prune import SMOOTHINGS
 
 
-@saved("metaap", 2, upgrade=upgrade_trees)
+@saved("metaap", 2, state=META_TREE_STATE, upgrade=upgrade_trees)
 class MetaAPClassifier(MetaTreeClassifier):
     """MetaAP: one small tree of trees that ranks for the top of the list, and can be read.
 

@@ -176,13 +176,20 @@ def path_weights(tree: MetaTree, path: Path) -> Floats:
     """
     nodes = tree.nodes.sums
     prior = nodes[0, 2] / nodes[0, 1]
-    before = np.array([tree.conditions.sums[number] for number, _ in path]).reshape(-1, 3)
-    ends = [step(tree, number, holds) for number, holds in path]
-    after = [tree.conditions.sums[to] if to >= 0 else nodes[-1 - to] for to in ends]
-    change = _log_odds(np.array(after).reshape(-1, 3), prior) - _log_odds(before, prior)
+    change = _changes(tree, path)
     _, weight, positive = nodes[path_leaf(tree, path)]
     share = np.maximum(change if positive > prior * weight else -change, 0)
     return share / share.sum() if share.sum() > 0 else np.full(len(path), 1 / max(1, len(path)))
+
+
+def _changes(tree: MetaTree, path: Path) -> Floats:
+    """What each condition of a path adds to the log-odds of a positive."""
+    nodes = tree.nodes.sums
+    prior = nodes[0, 2] / nodes[0, 1]
+    before = np.array([tree.conditions.sums[number] for number, _ in path]).reshape(-1, 3)
+    ends = [step(tree, number, holds) for number, holds in path]
+    after = [tree.conditions.sums[to] if to >= 0 else nodes[-1 - to] for to in ends]
+    return _log_odds(np.array(after).reshape(-1, 3), prior) - _log_odds(before, prior)
 
 
 def _log_odds(sums: Floats, prior: float) -> Floats:
@@ -323,6 +330,11 @@ def explain_path(tree: MetaTree, row: Floats, raw_row: Floats, names: list[str])
     """
     path = row_path(tree, row)
     found = merge_conditions(tree, path, names, path_weights(tree, path), raw_row)
+    change: dict[str, float] = {}
+    for (number, _), own in zip(path, _changes(tree, path).tolist(), strict=True):
+        name = names[int(tree.conditions.feature[number])]
+        change[name] = change.get(name, 0.0) + own
+    found = [replace(condition, lowers=change[condition.feature] < 0) for condition in found]
     return sorted(found, key=lambda condition: -condition.weight)
 
 

@@ -6,11 +6,14 @@ each ranks the held-out rows is kept, so that another budget needs no growing.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from rarefind._core.fields import FloatArray, StateError
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Array, Bools, Floats, Ints
 from rarefind.metrics.inputs import cumulate
 from rarefind.trees.graph import OuterNodes, left_to_right
@@ -27,7 +30,24 @@ class Pruning(NamedTuple):
     smoothing: float
 
 
-@saved("meta-tree-held-out")
+def _check_ranking(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    weight, positive = state["weight"], state["positive"]
+    falls = (state["score"][1:] < state["score"][:-1]).all()
+    if not sizes["n"] or not falls or weight[0] <= 0 or (positive > weight * (1 + 1e-9)).any():
+        raise StateError("the rows are not ranked")
+
+
+@saved(
+    "meta-tree-held-out",
+    state=State(
+        {
+            "score": FloatArray("n"),
+            "weight": FloatArray("n", low=0, rising=True),
+            "positive": FloatArray("n", low=0, rising=True),
+        },
+        _check_ranking,
+    ),
+)
 class HeldOutRanking(NamedTuple):
     """Held-out rows as a tree ranks them: scores going down the list, and running sums there."""
 

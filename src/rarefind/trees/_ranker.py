@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from rarefind._core.fields import FloatArray, Object, StateError
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Bools, Floats, Ints
 from rarefind.trees._borders import blend
 from rarefind.trees._prune import Pruning, leaves_at, node_scores
 from rarefind.trees.graph import MetaTree
 
 
-@saved("tree-ranker")
+def _check_width(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    if sizes["width"] not in (0, sizes["conditions"]):
+        raise StateError("'width' is not that of the conditions")
+
+
+@saved(
+    "tree-ranker",
+    state=State(
+        {
+            "tree": Object("meta-tree", nodes="nodes", conditions="conditions", columns="columns"),
+            "score": FloatArray("nodes", low=0, high=1),
+            "width": FloatArray("width", low=0),
+        },
+        _check_width,
+    ),
+)
 class Ranker(NamedTuple):
     """A tree in its shape, the score of each outer node, and bands to break ties by."""
 

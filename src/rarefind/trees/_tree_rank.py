@@ -12,11 +12,11 @@ from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import with_callbacks
 from rarefind._core.types import ArrayLike, Label, Table
 from rarefind.trees._base import ABOVE_HALF, Start, TreeClassifier, upgrade_trees
-from rarefind.trees._classifier import MAX_INNER, MetaTreeClassifier
+from rarefind.trees._classifier import MAX_INNER, META_TREE_STATE, MetaTreeClassifier
 from rarefind.trees._meta import Plan
 
 
-@saved("tree-rank", 2, upgrade=upgrade_trees)
+@saved("tree-rank", 2, state=META_TREE_STATE, upgrade=upgrade_trees)
 class TreeRankClassifier(MetaTreeClassifier):
     """TreeRank: recursively split where the area under the ROC curve grows most.
 

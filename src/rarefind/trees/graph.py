@@ -6,17 +6,42 @@ nodes, the first of which goes ahead of the second; several leaves of the inner 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from rarefind._core.fields import (
+    BoolArray,
+    DictOf,
+    FloatArray,
+    IntArray,
+    Object,
+    StateError,
+    Whole,
+)
 from rarefind._core.kernels import kernel
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Array, Bools, Floats, Ints
 from rarefind.trees._columns import level_codes
 
 
-@saved("meta-tree-conditions")
+@saved(
+    "meta-tree-conditions",
+    state=State(
+        {
+            "feature": IntArray("n", low=0, dtype=np.int32),
+            "threshold": FloatArray("n", nan=True, inf=True),
+            "missing_left": BoolArray("n"),
+            "set_number": IntArray("n", low=-1, dtype=np.int32),
+            "left": IntArray("n", dtype=np.int32),
+            "right": IntArray("n", dtype=np.int32),
+            "sums": FloatArray("n", 3, low=0),
+        },
+        lambda state, _: {"columns": int(state["feature"].max(initial=-1)) + 1},
+    ),
+)
 class TreeConditions(NamedTuple):
     """The inner nodes of all inner trees, an entry each; those of one tree follow each other.
 
@@ -33,7 +58,19 @@ class TreeConditions(NamedTuple):
     sums: Floats  # (n, 3): rows, their weight, the weight of positives
 
 
-@saved("meta-tree-nodes")
+@saved(
+    "meta-tree-nodes",
+    state=State(
+        {
+            "root": IntArray("n", low=-1, dtype=np.int32),
+            "first": IntArray("n", low=-1, below="n", dtype=np.int32),
+            "second": IntArray("n", low=-1, below="n", dtype=np.int32),
+            "parent": IntArray("n", low=-1, below="n", dtype=np.int32),
+            "depth": IntArray("n", low=0, dtype=np.int32),
+            "sums": FloatArray("n", 3, low=0),
+        }
+    ),
+)
 class OuterNodes(NamedTuple):
     """The outer nodes, an entry each, parents before children; number 0 is the root."""
 
@@ -45,7 +82,75 @@ class OuterNodes(NamedTuple):
     sums: Floats  # (n, 3), as of conditions
 
 
-@saved("meta-tree")
+def _check_graph(state: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, int]:
+    """Everything points to what is there, and always further on: no row goes round in it."""
+    c, nodes = state["conditions"], state["nodes"]
+    n, outer = sizes["conditions"], np.arange(sizes["nodes"])
+    if not outer.size:
+        raise StateError("there is no node")
+    split = nodes.root >= 0
+    children = nodes.first[split], nodes.second[split]
+    below = np.concatenate([[0], *children])
+    if not (
+        (nodes.root < n).all()
+        and np.unique(nodes.root[split]).size == split.sum()
+        and np.array_equal(np.sort(below), outer)
+        and all((child > outer[split]).all() for child in children)
+        and nodes.parent[0] == -1
+        and all((nodes.parent[child] == outer[split]).all() for child in children)
+        and nodes.depth[0] == 0
+        and (nodes.depth[1:] == nodes.depth[nodes.parent[1:]] + 1).all()
+        and (nodes.first[~split] == -1).all()
+        and (nodes.second[~split] == -1).all()
+    ):
+        raise StateError("a node leads nowhere")
+    for sums in (c.sums, nodes.sums):
+        if (sums[:, 2] > sums[:, 1] * (1 + 1e-9)).any():
+            raise StateError("'sums' has more positives than rows")
+    if not 0 < nodes.sums[0, 2] < nodes.sums[0, 1]:
+        raise StateError("the root has rows of one class only")
+    _check_conditions(c, nodes, n, split)
+    _check_level_sets(c, state["sets"], state["levels"])
+    return {"columns": max([sizes["columns"], *(j + 1 for j in state["levels"])])}
+
+
+def _check_conditions(c: TreeConditions, nodes: OuterNodes, n: int, split: Bools) -> None:
+    if n and (not split.any() or nodes.root[split].min() != 0):
+        raise StateError("a condition belongs to no node")
+    owner = _owners(nodes.root, n)
+    for child in (c.left, c.right):
+        end = np.where(child < 0, -1 - child.astype(np.int64), 0)
+        to_child = (end == nodes.first[owner]) | (end == nodes.second[owner])
+        within = (child > np.arange(n)) & (child < n)
+        within &= owner[np.clip(child, 0, max(n - 1, 0))] == owner
+        if not np.where(child >= 0, within, to_child).all():
+            raise StateError("a condition leads nowhere")
+
+
+def _check_level_sets(c: TreeConditions, sets: Bools, levels: dict[int, Floats]) -> None:
+    by_set = c.set_number >= 0
+    if (c.set_number >= len(sets)).any() or np.isnan(c.threshold[~by_set]).any():
+        raise StateError("a condition asks for a set that is not there")
+    for column in np.unique(c.feature[by_set]).tolist():
+        if column not in levels or levels[column].size + 2 > sets.shape[1]:
+            raise StateError("a condition asks for categories that are not there")
+    # A column of categories is coded before conditions are asked.
+    if np.isin(c.feature[~by_set], list(levels)).any():
+        raise StateError("a condition asks for a category as if it were a number")
+
+
+@saved(
+    "meta-tree",
+    state=State(
+        {
+            "conditions": Object("meta-tree-conditions", n="conditions", columns="columns"),
+            "nodes": Object("meta-tree-nodes", n="nodes"),
+            "sets": BoolArray("sets", "codes"),
+            "levels": DictOf(Whole(), FloatArray("*", strict=True)),
+        },
+        _check_graph,
+    ),
+)
 class MetaTree(NamedTuple):
     """A tree of trees.
 
@@ -157,51 +262,6 @@ def _renumber(child: Array, node: Array, place: Array) -> Array:
     """Children of conditions, which are conditions or outer nodes, by their new numbers."""
     outer = -1 - node[np.where(child < 0, -1 - child, -1)]
     return np.where(child >= 0, place[np.maximum(child, -1)], outer).astype(np.int32)
-
-
-def check_state(tree: MetaTree, n_features: int) -> None:
-    """Refuse a tree that kernels would leave, or circle in: files may come from anywhere."""
-    c, nodes = tree.conditions, tree.nodes
-    n, n_outer = c.feature.size, nodes.root.size
-    whole = (
-        all(column.shape == (n,) for column in c[:-1])
-        and all(column.shape == (n_outer,) for column in nodes[:-1])
-        and all(column.dtype == np.int32 for column in (*nodes[:-1], c.feature, c.set_number))
-        and c.left.dtype == c.right.dtype == np.int32
-        and c.missing_left.dtype == tree.sets.dtype == np.bool_
-        and n_outer > 0
-    )
-    if not whole or not _leads_on(tree, n_features):
-        raise ValueError("A tree of the model is malformed.")
-
-
-def _leads_on(tree: MetaTree, n_features: int) -> bool:
-    """Whether everything points to what is there, and always further on."""
-    c, nodes = tree.conditions, tree.nodes
-    n, outer = c.feature.size, np.arange(nodes.root.size)
-    split = nodes.root >= 0
-    children = nodes.first[split], nodes.second[split]
-    sizes = [tree.levels[j].size for j in c.feature[c.set_number >= 0].tolist()]
-    if not (
-        ((c.feature >= 0) & (c.feature < n_features)).all()
-        and (nodes.root < n).all()
-        and all(((child > outer[split]) & (child < outer.size)).all() for child in children)
-        and (nodes.parent < outer).all()
-        and (c.set_number < len(tree.sets)).all()
-        and all(size + 2 <= tree.sets.shape[1] for size in sizes)
-    ):
-        return False
-    owner = _owners(nodes.root, n)
-    if not np.isin(owner, outer[split]).all():
-        return False
-    for child in (c.left, c.right):
-        end = np.where(child < 0, -1 - child, 0)
-        to_child = (end == nodes.first[owner]) | (end == nodes.second[owner])
-        within = (child > np.arange(n)) & (child < n)
-        within &= owner[np.clip(child, 0, max(n - 1, 0))] == owner
-        if not np.where(child >= 0, within, to_child).all():
-            return False
-    return True
 
 
 def condition_ends(root: Array, n: int) -> Array:
