@@ -77,6 +77,27 @@ def test_a_leak_is_named(rarefind, files, tmp_path):
     assert "--drop paid_back" in result.stdout
 
 
+def test_half_a_leak_and_a_promise_that_is_too_good_are_told(rarefind, files, tmp_path):
+    """Two such columns passed without a word, and fit promised 200 hits of 200 checks."""
+    rng = np.random.default_rng(0)
+    table = pd.read_csv(files.known)
+    table["closed"] = np.where((table["false"] == "yes") & (rng.random(900) < 0.6), "yes", None)
+    table["refund"] = np.where(table["closed"].isna() & (table["false"] == "yes"), 5.0, 0.0)
+    pd.concat([table, table[:7]]).to_csv(tmp_path / "leak.csv", index=False)
+    result = rarefind(
+        *("fit", tmp_path / "leak.csv", "--target", "false", "--budget", "40", "--id", "claim"),
+        *("--model", "metaap", "--jobs", "1", "-o", tmp_path / "model.rarefind"),
+    )
+    assert result.returncode == 0, result.stderr
+    said = " ".join(result.stdout.split())
+    assert "closed is filled in for 4" in said
+    assert "refund is 5 for 5" in said
+    assert "7 rows are copies of an earlier one in all columns but claim" in said
+    assert "Identifiers repeat: 7 rows have the claim of an earlier one." in said
+    assert "of the checks are hits is too good to be true" in said
+    assert "40.0 (40.0–40.0)" not in said
+
+
 def test_few_rows_give_a_model_and_the_estimate_says_what_it_could_not_tell(rarefind, tmp_path):
     """It ended without a model after learning: "Class 1 has 1 group"."""
     rng = np.random.default_rng(0)

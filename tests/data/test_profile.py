@@ -90,6 +90,8 @@ def test_the_sentences(rng):
             f"12,345 rows, {profile.positives} positives ({profile.positives / 123.45:.1f} %).",
             "2 columns have missing values: paid (99 %), other (under 1 %).",
             "1 column has one value: same.",
+            f"{table.duplicated().sum():,} rows are copies of an earlier one in all columns: if "
+            "they are there by mistake, leave them out, or the estimate is too good.",
             "paid alone gives average precision 1.000: a suspected leak; leave it out with "
             "--drop paid if it is not known when the list is made.",
         ]
@@ -100,6 +102,8 @@ def test_the_sentences(rng):
         "10 rows.",
         "9 columns have missing values: c0 (50 %), c1 (50 %), c2 (50 %), c3 (50 %), c4 (50 %), "
         "… 4 more.",
+        "8 rows are copies of an earlier one in all columns: if they are there by mistake, leave "
+        "them out, or the estimate is too good.",
     ]
 
 
@@ -167,9 +171,87 @@ def test_a_strong_column_is_no_leak(rng):
     y = rng.random(20_000) < 0.05
     strong = 2.6 * y + rng.normal(size=y.size)
     assert 0.6 < average_precision_score(y, strong) < 0.8
-    text = np.where(y & (rng.random(y.size) < 0.8), "XX", rng.choice(["a", "b"], y.size))
-    table = pd.DataFrame({"strong": strong, "text": text, "y": np.where(y, "yes", "no")})
-    assert leaks(table) == []
+    text = np.where(rng.random(y.size) < 0.02 + 0.78 * y, "XX", rng.choice(["a", "b"], y.size))
+    tail = np.where(y & (rng.random(y.size) < 0.3), 9, strong)  # beyond all others for a few
+    table = pd.DataFrame({"strong": strong, "text": text, "tail": tail})
+    assert leaks(table.assign(y=np.where(y, "yes", "no"))) == []
+
+
+@pytest.mark.parametrize("share", [0.5, 0.8, 0.9, 0.94])
+def test_a_column_that_marks_a_large_share_of_the_positives_is_named(rng, share):
+    """None of these was: each alone ranks the rest of the positives among all other rows."""
+    n = 20_000
+    y = rng.random(n) < 0.02
+    marked = y & (rng.permutation(n).argsort() < share * n)
+    noise = rng.normal(size=n)
+    table = pd.DataFrame(
+        {
+            "flag": marked * 1,
+            "truth": marked,
+            "present": np.where(marked, noise, np.nan),
+            "missing": np.where(marked, np.nan, noise),
+            "amount": np.where(marked, rng.gamma(2, 9, n), 0.0),
+            "high": np.where(marked, 9 + noise, noise),
+            "low": np.where(marked, noise - 9, noise),
+            "number": np.where(marked, 7, rng.integers(0, 6, n) * 2),
+            "level": np.where(marked, "repaid", rng.choice(["open", "closed"], n)),
+            "agent": np.where(marked, rng.choice(["Ann", "Bob", "Eve"], n), "none"),
+            "agents": np.where(marked, rng.choice([*"abc"], n), rng.choice([*"vwxyz"], n)),
+            "note": np.where(marked, "checked", None),
+            "day": pd.Series(pd.Timestamp("2026-02-01"), index=range(n)).where(marked),
+            "noise": noise,
+        }
+    )
+    found = profile_table(table.assign(y=np.where(y, "yes", "no")), "y", "yes").leaks
+    assert {leak.column for leak in found} == set(table.columns) - {"noise"}
+    said = {leak.column: leak for leak in found}
+    exact = marked.sum() / y.sum()
+    for name, condition in {
+        "flag": "is 1",
+        "truth": "is true",
+        "present": "is filled in",
+        "missing": "is missing",
+        "amount": "is other than 0",
+        "high": "is higher than elsewhere",
+        "low": "is lower than elsewhere",
+        "number": "is 7",
+        "level": "is 'repaid'",
+        "agent": "is other than 'none'",
+        "agents": "has levels of its own",
+        "note": "is filled in",
+        "day": "is filled in",
+    }.items():
+        if said[name].condition:
+            percent = f"{100 * exact:.0f} % of the positives and for no other row"
+            assert said[name].condition == f"{condition} for {percent}"
+            assert said[name].share == pytest.approx(exact)
+        else:
+            assert said[name].average_precision > 0.95
+    if share == 0.5:
+        assert all(leak.condition for leak in found)
+
+
+def test_a_mark_may_have_an_exception_and_not_more(rng):
+    y = rng.random(20_000) < 0.05
+    marked = y & (rng.random(y.size) < 0.6)
+    few = marked | (np.arange(y.size) == np.flatnonzero(~y)[0])
+    many = marked | (~y & (rng.random(y.size) < 0.01))
+    table = pd.DataFrame({"few": few, "many": many, "y": np.where(y, "yes", "no")})
+    (found,) = profile_table(table, "y").leaks
+    assert found.column == "few"
+    assert "and for hardly any other row: a suspected leak" in str(found)
+
+
+def test_copies_and_repeated_identifiers_are_counted():
+    table = pd.DataFrame({"id": [1, 2, 3, 3, None, None], "a": [7, 8, 7, 9, 5, 6]})
+    found = profile_table(table, id="id")
+    assert (found.copies, found.repeated_ids) == (1, 1)
+    assert found.lines()[-2:] == [
+        "1 row is a copy of an earlier one in all columns but id: if it is there by mistake, "
+        "leave it out, or the estimate is too good.",
+        "Identifiers repeat: 1 row has the id of an earlier one.",
+    ]
+    assert profile_table(table).copies == 0
 
 
 def test_a_share_of_positives_near_one_half_asks_for_more(rng):

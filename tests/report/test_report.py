@@ -18,7 +18,7 @@ from report_models import (
     write_files,
 )
 
-from rarefind.data import read_table
+from rarefind.data import Leak, read_table
 from rarefind.data.clock import read_times
 from rarefind.report import _file, _sections, make_report
 from rarefind.report._file import score_chunks
@@ -177,14 +177,15 @@ def test_a_profile_is_asked_for_and_shown(models, folder, monkeypatch):
             {"column": [COLUMN, "same"], "kind": ["number", "text"], "missing": [0.05, 0.0],
              "values": [850, 1], "note": ["", "one value"]}
         )  # fmt: skip
-        leak = type("Leak", (), {"column": COLUMN, "average_precision": 0.987})
+        leak = Leak(COLUMN, 0.987)
         return type("Profile", (), {"columns": columns, "leaks": [leak]})
 
     monkeypatch.setattr(_sections, "profile_table", profile_table)
     text, figures = made(models["sgbap"], folder / "later.csv")
     roles = ["when", "customer", "name"]
     assert asked == {"rows": 900, "target": "fraud", "positive": "bad", "ignore": roles}
-    assert figures["profile"]["leaks"] == [{"column": COLUMN, "average_precision": 0.987}]
+    (leak,) = figures["profile"]["leaks"]
+    assert leak == {"column": COLUMN, "average_precision": 0.987, "condition": ""}
     assert "fit again without this column" in text
     assert "one value" in text
     check_numbers(Page(text), figures)

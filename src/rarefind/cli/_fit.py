@@ -88,7 +88,7 @@ def fit(
 
         say(f"Looking through {len(table):,} rows")
         away = [name for name in (time, entity, id, *roles.drop) if name is not None]
-        profile = profile_table(table, target, ours.positive, ignore=away)
+        profile = profile_table(table, target, ours.positive, ignore=away, id=id)
         checks = whole_budget(table, budget, per, time)
         ours.estimator = _estimator(model, checks, seed, jobs, trials)
         learned = _learned(ours, table, held_out, spending, limit, began, say)
@@ -247,6 +247,8 @@ def _for_machines(learned: Learned, profile: TableProfile, output: Path) -> dict
             "positives": profile.positives,
             "columns": profile.columns.to_dict("records"),
             "leaks": [asdict(leak) for leak in profile.leaks],
+            "copies": profile.copies,
+            "repeated_ids": profile.repeated_ids,
         },
         "estimate": None if estimate is None else as_plain(model, estimate, estimate.list_value()),
         "no_estimate_because": why_not or None,

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from rarefind._core.types import Array, Bools, Floats, Ints
+from rarefind.data._markers import Marker, MarkerSearch
 
 #: A column that alone gives this average precision is suspected.
 SUSPECTED = 0.95
@@ -32,6 +34,13 @@ class LeakRows:
     weight: float = 1.0
 
 
+class Suspicion(NamedTuple):
+    """Why a column may be a leak: it ranks the rows by itself, or marks many positives."""
+
+    average_precision: float
+    marker: Marker | None
+
+
 class LeakSearch:
     """Judges the columns of one table, each by itself.
 
@@ -52,6 +61,7 @@ class LeakSearch:
         half = np.zeros(positive.size, dtype=bool)
         for of_class in classes:
             half[rng.permutation(of_class)[::2]] = True
+        self._markers = MarkerSearch(positive, half, columns)
         self._whole = LeakRows(np.arange(positive.size), positive, half)
         drawn = [np.sort(rng.permutation(rows)[:_MOST_OF_A_CLASS]) for rows in classes]
         lost = [len(rows) / max(1, len(kept)) for rows, kept in zip(classes, drawn, strict=True)]
@@ -59,21 +69,32 @@ class LeakSearch:
         weight = min(_HEAVIEST, lost[1] / lost[0])
         self._sample = LeakRows(at, positive[at], half[at], weight)
 
-    def numbers(self, values: Floats) -> float | None:
-        """Average precision of a suspected column of numbers, NaN where missing; else None."""
-        return self._judge(values, _ap_of_numbers)
+    def numbers(self, values: Floats) -> Suspicion | None:
+        """Why a column of numbers is suspected, NaN where missing; None where it is not."""
+        if not self.possible:
+            return None
+        return self._judge(values, _ap_of_numbers, self._markers.numbers(values))
 
-    def levels(self, codes: Ints) -> float | None:
-        """The same for numbers of levels, where a missing one has a number as well."""
-        return self._judge(codes, _ap_of_levels)
+    def levels(self, codes: Ints, missing: int) -> Suspicion | None:
+        """The same for numbers of levels, where a missing one has the number ``missing``."""
+        if not self.possible:
+            return None
+        return self._judge(codes, _ap_of_levels, self._markers.levels(codes, missing))
 
-    def _judge(self, values: Array, ap_of: Callable[[Array, LeakRows], float]) -> float | None:
-        if not self.possible or ap_of(values[self._sample.at], self._sample) < _PASSES:
+    def _judge(
+        self,
+        values: Array,
+        ap_of: Callable[[Array, LeakRows], float],
+        marker: Marker | None,
+    ) -> Suspicion | None:
+        if marker is None and ap_of(values[self._sample.at], self._sample) < _PASSES:
             return None
         found = ap_of(values, self._whole)
         share = float(self._whole.positive.mean())
         is_far_above = found - share >= 0.9 * (1 - share)
-        return found if found >= SUSPECTED and is_far_above else None
+        if found >= SUSPECTED and is_far_above:
+            return Suspicion(found, None)
+        return None if marker is None else Suspicion(found, marker)
 
 
 def _is_beyond_chance(rows: int, positives: int, columns: int) -> bool:

@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 
 from rarefind._core.types import Array, Floats, Ints, Label, Table
 from rarefind.data import decode
-from rarefind.data._leaks import LeakSearch
+from rarefind.data._leaks import LeakSearch, Suspicion
+from rarefind.data._markers import Marker
 from rarefind.data._plan import UninformativeError, kind_and_form
 from rarefind.data.frames import as_frame
 from rarefind.data.target import check_target
@@ -25,7 +26,7 @@ _FEW_ROWS = 30
 
 @dataclass(frozen=True)
 class Leak:
-    """A column that alone gives an average precision near 1.
+    """A column that alone gives many positives away.
 
     Attributes
     ----------
@@ -33,16 +34,29 @@ class Leak:
         Its name.
     average_precision : float
         Of the rows ranked by this column alone, by rules learned on half of them for the other.
+    share : float
+        Share of the positives that a condition on the column marks, and of the other rows none or
+        next to none; 1 where the column is suspected for its average precision.
+    condition : str
+        That condition, as ``is missing``; empty where there is none.
     """
 
     column: str
     average_precision: float
+    share: float = 1.0
+    condition: str = ""
+
+    @property
+    def because(self) -> str:
+        """Why it is suspected."""
+        if not self.condition:
+            return f"{self.column} alone gives average precision {self.average_precision:.3f}"
+        return f"{self.column} {self.condition}"
 
     def __str__(self) -> str:
         return (
-            f"{self.column} alone gives average precision {self.average_precision:.3f}: a "
-            f"suspected leak; leave it out with --drop {shlex.quote(self.column)} if it is not "
-            "known when the list is made."
+            f"{self.because}: a suspected leak; leave it out with --drop "
+            f"{shlex.quote(self.column)} if it is not known when the list is made."
         )
 
 
@@ -62,12 +76,21 @@ class TableProfile:
         value"``, ``"different in every row"`` or empty).
     leaks : list of Leak
         Suspected leaks, the worst first.
+    copies : int
+        Rows that are copies of earlier ones in all columns but the identifier.
+    id : str or None
+        The column of the identifiers, where one was named.
+    repeated_ids : int
+        Rows with the identifier of an earlier row.
     """
 
     rows: int
     positives: int | None
     columns: pd.DataFrame
     leaks: list[Leak] = field(default_factory=list)
+    copies: int = 0
+    id: str | None = None
+    repeated_ids: int = 0
 
     def lines(self) -> list[str]:
         """The sentences that a person should read before a fit."""
@@ -90,6 +113,21 @@ class TableProfile:
         ):
             noted = self.columns.loc[self.columns["note"] == note, "column"]
             lines += _sentence_on([str(name) for name in noted], one, many)
+        if self.copies:
+            rows, they, them = ("rows are copies", "they are", "them")
+            if self.copies == 1:
+                rows, they, them = ("row is a copy", "it is", "it")
+            but = "" if self.id is None else f" but {self.id}"
+            lines.append(
+                f"{self.copies:,} {rows} of an earlier one in all columns{but}: if {they} there by "
+                f"mistake, leave {them} out, or the estimate is too good."
+            )
+        if self.repeated_ids:
+            rows, have = ("row", "has") if self.repeated_ids == 1 else ("rows", "have")
+            lines.append(
+                f"Identifiers repeat: {self.repeated_ids:,} {rows} {have} the {self.id} of an "
+                "earlier one."
+            )
         return lines + [str(leak) for leak in self.leaks]
 
     def __str__(self) -> str:
@@ -102,6 +140,7 @@ def profile_table(
     positive: Label = None,
     *,
     ignore: Collection[str] = (),
+    id: str | None = None,
 ) -> TableProfile:
     """Count rows, positives and missing values; name columns without information and leaks.
 
@@ -115,6 +154,8 @@ def profile_table(
         The label that matters, as in :func:`check_target`.
     ignore : collection of str, default=()
         Columns to skip, such as identifiers, times and those that no model will use.
+    id : str, default=None
+        The column with the identifiers of rows, which may repeat, and differ between copies.
 
     Returns
     -------
@@ -126,8 +167,17 @@ def profile_table(
     the share of positives. Numbers and dates are ranked from high to low, from low to high, and by
     the share of positives in bins, text by that of its levels; bins and levels are ranked by one
     half of the rows and judged by the other, both ways; missing is a value like others. A column is
-    judged by a sample of the rows first, and by all of them if it passes. With fewer than five
-    positives, or so few rows that one of the columns may have that order by chance, none is named.
+    judged by a sample of the rows first, and by all of them if it passes.
+
+    A column is suspected as well if a condition on it holds for a third of the positives or more
+    and for (nearly) no other row: that it is missing, filled in, has some value or another than the
+    usual one, has levels that only positives have (learned on one half of the rows for the other),
+    or lies beyond the values of all other rows. Where the other rows have many values, the latter
+    has to hold for 42 % of the positives and be 150 times as likely of them as it can be of others:
+    an honest column may have a long tail.
+
+    With fewer than five positives, or so few rows that one of the columns may be so by chance, none
+    is named.
 
     Examples
     --------
@@ -135,7 +185,7 @@ def profile_table(
     >>> from rarefind.data import profile_table
     >>> fraud = np.arange(1000) % 50 == 0
     >>> table = pd.DataFrame({
-    ...     "amount": np.arange(1000) % 97, "paid_back": np.where(fraud, 1.0, np.nan),
+    ...     "amount": np.arange(1000) * 7 % 997, "paid_back": np.where(fraud, 1.0, np.nan),
     ...     "fraud": fraud})
     >>> print(profile_table(table, "fraud", ignore=["amount"]))
     1,000 rows, 20 positives (2.0 %).
@@ -154,7 +204,9 @@ def profile_table(
     search = None if is_positive is None else LeakSearch(is_positive, len(names))
     judged = [_judge(frame[name], search) for name in names]
     leaks = [
-        Leak(str(name), ap) for name, (_, ap) in zip(names, judged, strict=True) if ap is not None
+        _leak(frame[name], found)
+        for name, (_, found) in zip(names, judged, strict=True)
+        if found is not None
     ]
     described = [{"column": str(n), **found} for n, (found, _) in zip(names, judged, strict=True)]
     return TableProfile(
@@ -162,13 +214,51 @@ def profile_table(
         positives=None if is_positive is None else int(is_positive.sum()),
         columns=pd.DataFrame(described, columns=["column", "kind", "missing", "values", "note"]),
         leaks=sorted(leaks, key=lambda leak: -leak.average_precision),
+        copies=int(frame.drop(columns=[] if id is None else [id]).duplicated().sum()),
+        id=id,
+        repeated_ids=0 if id is None else int(frame[id].dropna().duplicated().sum()),
     )
+
+
+def _leak(column: pd.Series[Any], found: Suspicion) -> Leak:
+    name, marker = str(column.name), found.marker
+    if marker is None:
+        return Leak(name, found.average_precision)
+    holds = _condition(column, marker)
+    rest = "for no other row" if marker.pure else "for hardly any other row"
+    condition = f"{holds} for {_percent(marker.share)} of the positives and {rest}"
+    return Leak(name, found.average_precision, marker.share, condition)
+
+
+def _condition(column: pd.Series[Any], marker: Marker) -> str:
+    """A condition in words."""
+    if marker.what in ("equal", "other"):
+        value = _said_value(column, marker.value)
+        return f"is {'' if marker.what == 'equal' else 'other than '}{value}"
+    return {
+        "missing": "is missing",
+        "present": "is filled in",
+        "levels": "has levels of its own",
+        "above": "is higher than elsewhere",
+        "below": "is lower than elsewhere",
+    }[marker.what]
+
+
+def _said_value(column: pd.Series[Any], value: float) -> str:
+    kind = kind_and_form(column)[0]
+    if kind == "text":
+        return repr(decode.texts(column).dictionary_encode().dictionary[int(value)].as_py())
+    if kind == "boolean":
+        return "true" if value else "false"
+    if kind == "date":
+        return f"{pd.Timestamp(int(value)):%Y-%m-%d}"
+    return f"{value:g}"
 
 
 def _judge(
     column: pd.Series[Any], search: LeakSearch | None
-) -> tuple[dict[str, Any], float | None]:
-    """What is in a column, and its average precision if it is a suspected leak."""
+) -> tuple[dict[str, Any], Suspicion | None]:
+    """What is in a column, and why it is a suspected leak if it is one."""
     try:
         kind, written = kind_and_form(column)
     except UninformativeError:
@@ -193,16 +283,17 @@ def _verdict_on(
     names: int,
     search: LeakSearch | None,
     values: Array,
-) -> tuple[dict[str, Any], float | None]:
+) -> tuple[dict[str, Any], Suspicion | None]:
     note = ""
     if different + (missing > 0) < 2:
         note = "one value" if different else "all missing"
     elif names == len(values) > _FEW_ROWS:
         note = "different in every row"
-    ap = None
+    found = None
     if search is not None and different + (missing > 0) > 1:
-        ap = search.levels(values) if kind == "text" else search.numbers(values)
-    return _description(kind, missing, different, note), ap
+        is_text = kind == "text"
+        found = search.levels(values, different) if is_text else search.numbers(values)
+    return _description(kind, missing, different, note), found
 
 
 def _description(kind: str, missing: float, values: int, note: str) -> dict[str, Any]:

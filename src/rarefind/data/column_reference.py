@@ -19,15 +19,16 @@ from rarefind._core.fields import (
     FloatArray,
     ListOf,
     Maybe,
-    Number,
+    PlainText,
+    RealNumber,
     StateError,
-    Text,
     TupleOf,
 )
 from rarefind._core.saved import saved
 from rarefind._core.state import State
 from rarefind._core.types import Array, Floats, Ints
 from rarefind.data import decode
+from rarefind.data._encoder_state import check_zone
 from rarefind.data._plan import UninformativeError, kind_and_form
 from rarefind.data.columns import date_parts, level_texts, number_text
 
@@ -53,6 +54,7 @@ def _check_bins(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
     if made.kind == "boolean" and made.cuts.size != 1:
         raise StateError("'cuts' are not those of truth values")
     try:
+        check_zone(made.zone)
         made.bins(pd.Series([None], name=made.column, dtype=object))
     except Exception:
         raise StateError("the column is written in an unknown way") from None
@@ -62,15 +64,15 @@ def _check_bins(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
     "column-reference",
     state=State(
         {
-            "column": Text(),
+            "column": PlainText(),
             "kind": Choice("number", "boolean", "text", "date"),
             "counts": DictOf(Choice("", _OUTSIDE, *_PARTS), FloatArray("*", low=0, high=1e18)),
             "cuts": FloatArray("*", rising=True),
-            "levels": ListOf(Text()),
-            "known": ListOf(Text()),
-            "span": TupleOf(Number(nan=True), Number(nan=True)),
-            "written": Maybe(Text()),
-            "zone": Maybe(Text()),
+            "levels": ListOf(PlainText()),
+            "known": ListOf(PlainText()),
+            "span": TupleOf(RealNumber(nan=True), RealNumber(nan=True)),
+            "written": Maybe(PlainText()),
+            "zone": Maybe(PlainText()),
         },
         _check_bins,
     ),

@@ -6,7 +6,8 @@ import hashlib
 import json
 import math
 import zipfile
-from typing import Any, BinaryIO
+from io import BufferedReader
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,7 @@ class Archive:
         Open for reading, at its beginning.
     """
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BufferedReader) -> None:
         if file.read(len(MARK)) != MARK:
             raise RefusedError("is not a rarefind model file.")
         digest, found = file.read(_DIGEST), hashlib.file_digest(file, "sha256")
@@ -70,7 +71,9 @@ class Archive:
         if math.prod(shape) * dtype.itemsize != size or max(shape, default=0) > self._size:
             raise RefusedError("holds an array that is not as long as it says.")
         with self._zip.open(name) as part:
-            return np.lib.format.read_array(part, allow_pickle=False)
+            found = np.lib.format.read_array(part, allow_pickle=False)
+        # By rows, as every model has them: kernels would be compiled anew for another layout.
+        return np.asarray(found, order="C")
 
     def _check_parts(self) -> None:
         """Nothing is compressed, twice there or shared: no more than the file can come out."""

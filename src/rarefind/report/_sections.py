@@ -92,7 +92,11 @@ def profile(model: TableModel, found: ScoredFile) -> dict[str, Any]:
         "more": len(worth_a_line) - len(shown),
         "leaks_checked": target is not None,
         "leaks": [
-            {"column": leak.column, "average_precision": float(leak.average_precision)}
+            {
+                "column": leak.column,
+                "average_precision": float(leak.average_precision),
+                "condition": leak.condition,
+            }
             for leak in seen.leaks
         ],
     }
