@@ -42,6 +42,7 @@ from rarefind.tables._column_shares import measured_shares
 from rarefind.tables._estimate import BudgetEstimate
 from rarefind.tables._ranking import Chunks, rank_chunks
 from rarefind.tables._reasons import Words
+from rarefind.tables._sql import is_plain, table_query
 from rarefind.tables.lists import ListRequest
 from rarefind.tables.rules import as_read, table_rules
 
@@ -58,10 +59,20 @@ class Scores(NamedTuple):
     probability: Floats | None
 
 
-def _with_estimate(version: int, state: dict[str, Any]) -> dict[str, Any]:
+def _upgrade(version: int, state: dict[str, Any]) -> dict[str, Any]:
     """Version 1 called the estimate the evidence."""
-    kept = {name: value for name, value in state.items() if name != "evidence_"}
-    return {**kept, "estimate_": state.get("evidence_")}
+    if version == 1:
+        kept = {name: value for name, value in state.items() if name != "evidence_"}
+        state = {**kept, "estimate_": state.get("evidence_")}
+    if "encoder_" in state:  # until version 3, estimators did not know of it
+        _mark_encoded(state["encoder_"], state["estimator_"])
+    return state
+
+
+def _mark_encoded(encoder: TableEncoder, estimator: Any) -> None:
+    """Let an estimator that could be written as SQL know that its columns are not a table's."""
+    if hasattr(estimator, "to_sql") and not is_plain(encoder):
+        estimator._is_encoded = True
 
 
 def _check_model(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
@@ -90,7 +101,7 @@ _COLUMN = Maybe(Text())
 
 @saved(
     "table-model",
-    2,
+    3,
     state=State(
         {
             "estimator": Maybe(Object(fitted=False)),
@@ -118,7 +129,7 @@ _COLUMN = Maybe(Text())
         },
         _check_model,
     ),
-    upgrade=_with_estimate,
+    upgrade=_upgrade,
 )
 class TableModel(ClassifierMixin, BaseEstimator):
     """Fits, ranks and explains tables as people have them: text, dates and missing values included.
@@ -257,6 +268,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         times = time_order(frame[self.time]) if timed else None
         encoded = self._encode(frame)
         self.estimator_ = Labelled.of(encoded, labels, groups, self.positive_, times).fit(estimator)
+        _mark_encoded(self.encoder_, self.estimator_)
         self.classes_ = np.asarray(self.estimator_.classes_)
         self.types_: dict[str, Any] = dict(frame.attrs.get("rarefind_types", {}))
         self.rows_, self.positives_ = len(frame), int((labels == self.positive_).sum())
@@ -398,6 +410,32 @@ class TableModel(ClassifierMixin, BaseEstimator):
                 "rarefind.conditions.ConditionClassifier."
             )
         return table_rules(self.encoder_, *self.estimator_.condition_branches())
+
+    def to_sql(self, dialect: str = "ansi", table: str = "rows", output: str = "priority") -> str:
+        """A query that gives each row of a table in a database its priority.
+
+        It speaks of the table's own columns and levels, and reads them as the model does: spaces
+        around texts, words for missing values, levels that were not seen at the fit, dates, truths,
+        and numbers that were texts at the fit. In SQLite, DuckDB and PostgreSQL its priorities are
+        those of :meth:`priority` to the last bit. A value that the model would refuse ends it.
+
+        Parameters
+        ----------
+        dialect : {"ansi", "sqlite", "duckdb", "postgresql", "mysql"}, default="ansi"
+            The database.
+        table : str, default="rows"
+            The table, or schema.table, with the columns that the model uses, of the types that they
+            had at the fit. In SQLite, dates are texts as 2026-01-31 12:30:00.
+        output : str, default="priority"
+            Name of the column with the priority.
+
+        Returns
+        -------
+        str
+            All columns of the table, and the priority. Models that are trees or lists of conditions
+            can be written so: MetaAP, TreeRank and ConditionClassifier.
+        """
+        return table_query(self.encoder_, self._fitted(), dialect, table, output)
 
     def read(self, table: Table) -> pd.DataFrame:
         """The columns that the model uses, as it reads them: what :meth:`rules` speak of.
