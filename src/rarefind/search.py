@@ -139,8 +139,17 @@ class NeighborSearch:
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> NeighborSearch:
-        """Make it again from what a file kept."""
-        return cls(**state)
+        """Make it again from what a file kept; its index is built when it is first asked."""
+        made = cls.__new__(cls)
+        made.__dict__.update(state, size=len(state["points"]))
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        # All at once, as several threads may ask.
+        if name.startswith("__") or "points" not in self.__dict__ or "_points" in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self.__dict__.update(vars(type(self)(**self.get_state())))
+        return getattr(self, name)
 
     def query(self, rows: Array, k: int, exclude: Ints | None = None) -> tuple[Floats, Ints]:
         """Find the ``k`` nearest points of each row.

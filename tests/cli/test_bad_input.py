@@ -85,7 +85,9 @@ def test_files_that_are_no_tables(refused, tmp_path):
         "fit", "data.parquet", *FIT, "-o", "m.rarefind"
     )
     (tmp_path / "data.xlsx").write_bytes(b"PK")
-    assert "is not of a known kind" in refused("fit", "data.xlsx", *FIT, "-o", "m.rarefind")
+    assert "is not a complete Excel file" in refused("fit", "data.xlsx", *FIT, "-o", "m.rarefind")
+    (tmp_path / "data.doc").write_bytes(b"PK")
+    assert "is not of a known kind" in refused("fit", "data.doc", *FIT, "-o", "m.rarefind")
     assert "is a folder" in refused("fit", tmp_path, *FIT, "-o", "m.rarefind")
 
 

@@ -134,7 +134,7 @@ def test_missing_times_are_allowed_where_it_is_said():
     [
         (["2026-01-01", "soon"], "'when' has 'soon', which is not a date: write dates"),
         (["31/01/2026", "soon"], "'when' has 'soon', which is not a date: write dates"),
-        (["01/02/2026"], "'01/02/2026', which could be read day first or month first: write"),
+        (["01/02/2026"], "'01/02/2026', which could be read day first or month first: say"),
         ([1, 2], "'when' has numbers, such as 1, and not times: write dates"),
         ([True], "'when' has numbers, such as True"),
         (

@@ -119,7 +119,7 @@ def test_identifiers_are_in_the_file_only_if_asked_for(fitted, tmp_path):
 
 
 def test_what_reasons_never_speak_of_is_not_kept():
-    trees = model_of(estimator=MetaAPClassifier(random_state=0), keep_ids=True).fit(payments())
+    trees = model_of(estimator=MetaAPClassifier(random_state=0)).fit(payments())
     assert (trees.known_names_, trees.known_rows_, trees.known_values_) == ({}, {}, {})
     assert trees.card().holds == [
         "The frequent values of text columns: country.",

@@ -235,9 +235,9 @@ class _Array(Field):
 
 
 class FloatArray(_Array):
-    """Numbers of 64 bits: finite unless said otherwise, within bounds, rising where asked for."""
+    """Numbers of 64 bits, or 32: finite unless said otherwise, within bounds, rising if asked."""
 
-    _kinds = (np.dtype(np.float64),)
+    _kinds: tuple[Any, ...] = (np.dtype(np.float64),)
 
     def __init__(
         self,
@@ -249,8 +249,11 @@ class FloatArray(_Array):
         inf: bool = False,
         rising: bool = False,
         strict: bool = False,
+        single: bool = False,
     ) -> None:
         super().__init__(*shape)
+        if single:
+            self._kinds = (np.dtype(np.float64), np.dtype(np.float32))
         self._low, self._high, self._above = low, high, above
         self._nan, self._inf, self._rising, self._strict = nan, inf, rising or strict, strict
 

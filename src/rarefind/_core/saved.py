@@ -57,7 +57,12 @@ class SavedType(NamedTuple):
         names = _field_names(self.cls)
         if names is not None:
             return {name: getattr(value, name) for name in names}
-        return {name: own for name, own in vars(value).items() if not name.startswith(_NOT_OURS)}
+        known = self.description.fields
+        return {
+            name: own
+            for name, own in vars(value).items()
+            if name in known or not name.startswith(_NOT_OURS)
+        }
 
     def present(self, state: State, version: int) -> State:
         """A state that some version of the class has written, as the present one would have."""
@@ -94,7 +99,10 @@ class StateChecker:
         given = {name: state[name] for name in parameters if name in state}
         if parameters:
             known = {n: v for n, v in given.items() if not isinstance(v, Unsaved)}
-            check_parameters(kind.cls, known)
+            try:
+                check_parameters(kind.cls, known)
+            except (ValueError, TypeError) as error:
+                raise StateError(str(error).rstrip(".")) from None
         if given.get("n_jobs") == 0:
             raise StateError(f"{where} has 0 for n_jobs")
         if parameters and not state.keys() - given.keys():

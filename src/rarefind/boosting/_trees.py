@@ -209,7 +209,8 @@ def _is_sound_tree(tree: Any, levels: Sequence[int | None]) -> bool:
         return False
     if not _NODES.keys() <= tree.keys() or {len(tree[name]) for name in _NODES} != {n}:
         return False
-    node = {name: np.array(tree[name], dtype=kind) for name, kind in _NODES.items()}
+    with np.errstate(over="ignore"):  # what is too large is infinite, which is refused below
+        node = {name: np.array(tree[name], dtype=kind) for name, kind in _NODES.items()}
     left, right, parent = node["left_children"], node["right_children"], node["parents"]
     feature, kind = node["split_indices"], node["split_type"]
     inner = left != -1

@@ -28,7 +28,7 @@ from rarefind.conditions._list_classifier import CONDITION_LIST_STATE, Condition
 from rarefind.conditions._matrix import BranchArrays, with_combinations
 from rarefind.conditions._measures import Measures
 from rarefind.conditions._rounding import opposite, round_threshold, shorten
-from rarefind.conditions._stumps import Boosting, distinct, eliminations, with_parts
+from rarefind.conditions._stumps import Boosting, distinct, eliminations, merge_rows, with_parts
 from rarefind.metrics import average_precision
 from rarefind.rules.branches import Branch, Combination
 from rarefind.selection import best_threshold
@@ -428,7 +428,8 @@ class ConditionClassifier(ConditionListClassifier):
         X = with_combinations(rows.X, broken.combinations)
         branches, held = distinct(broken.branches, X, self.n_jobs)
         if self.parts:
-            _, gains = self._boosting().fit(held.tocsc(), rows.positive, rows.weight)
+            merged, positive, weight = merge_rows(held, rows.positive, rows.weight)
+            _, gains = self._boosting().fit(merged.tocsc(), positive, weight)
             best = np.argsort(-gains, kind="stable")[: _WITH_PARTS * self.max_conditions]
             whole = [branches[c] for c in best if gains[c] > 0]
             branches, held = distinct(with_parts(whole), X, self.n_jobs)

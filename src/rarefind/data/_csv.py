@@ -20,6 +20,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
+from rarefind.data._header import header_at, tell_titles
+
 SEPARATORS = (",", ";", "\t", "|")
 _SAMPLE_LINES = 200
 _BLOCK = 1 << 23
@@ -81,11 +83,26 @@ def _layout(_: Path, path: Path, modified: int, size: int) -> CsvLayout:
     if not any(line.strip() for line in sample):
         raise ValueError(f"{path} is empty: it needs a line of column names and rows below it.")
     separator = sniff(sample)
-    reader = csv.reader(sample, delimiter=separator)
-    header = next(row for row in reader if any(field.strip() for field in row))
-    names = [name.strip() or f"column {i}" for i, name in enumerate(header, start=1)]
+    rows, lines = _sample_rows(sample, separator)
+    at = header_at(rows)
+    names = [name.strip() or f"column {i}" for i, name in enumerate(rows[at], start=1)]
     check_unique(path, names)
-    return CsvLayout(path, encoding, separator, names, reader.line_num)
+    tell_titles(path, lines[at], sum(any(row) for row in rows[:at]))
+    return CsvLayout(path, encoding, separator, names, lines[at])
+
+
+def _sample_rows(sample: list[str], separator: str) -> tuple[list[list[str]], list[int]]:
+    """The first rows, and the line on which each ends; fewer where one cannot be read."""
+    reader = csv.reader(sample, delimiter=separator)
+    rows, lines = [], []
+    try:
+        for row in reader:
+            rows.append(row)
+            lines.append(reader.line_num)
+    except csv.Error:
+        if not rows:
+            raise
+    return rows, lines
 
 
 def sniff(sample: list[str]) -> str:
@@ -105,9 +122,10 @@ def check_unique(path: Path, names: list[str]) -> None:
 
 def _agreement(sample: list[str], separator: str) -> tuple[bool, float, int]:
     try:
-        widths = [len(row) for row in csv.reader(sample, delimiter=separator) if row]
+        cut = [row for row in csv.reader(sample, delimiter=separator) if row]
     except csv.Error:
         return False, 0.0, 0
+    widths = [len(row) for row in cut[header_at(cut) :]]
     # The last row may be cut off inside quotes.
     rows = widths[1:-1] if len(sample) == _SAMPLE_LINES else widths[1:]
     same = sum(width == widths[0] for width in rows) / max(len(rows), 1)

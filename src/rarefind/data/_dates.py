@@ -25,15 +25,20 @@ _OFFSET = re.compile(
 )
 
 
-def date_format(values: pd.Series[Any]) -> str | None:
+def date_format(
+    values: pd.Series[Any], day_first: bool | None = None, asked: str | None = None
+) -> str | None:
     """How all known values are written, as a form for :func:`to_dates`; None of other text.
 
-    Dates that could be read day first and month first alike are not guessed at.
+    Dates that could be read day first and month first alike are not guessed at: ``day_first`` has
+    to say it, or the form that was asked for.
     """
     known = values.dropna()
     if known.empty:
         return None
     first = str(known.iloc[0])
+    if asked is not None and re.search(r"\d", first) and fits(known, asked):
+        return asked
     if _ISO.fullmatch(first) and known.str.fullmatch(_ISO.pattern).all():
         form = "ISO8601%z" if re.search(r":\d{2}.*(Z|[+-]\d{2}:?\d{2})$", first) else "ISO8601"
         return form if fits(known, form) else None
@@ -41,7 +46,19 @@ def date_format(values: pd.Series[Any]) -> str | None:
     if not found:
         return None
     possible = [form for form in _orders(found) if fits(known, form)]
-    return possible[0] if len(possible) == 1 else None
+    if len(possible) == 2:
+        if asked is not None and "%d" in asked and "%m" in asked:
+            day_first = asked.index("%d") < asked.index("%m")
+        possible = [] if day_first is None else possible[:1] if day_first else possible[1:]
+    return possible[0] if possible else None
+
+
+def is_undecided_date(known: pd.Series[Any]) -> bool:
+    """Whether values could be dates with the day first, and with the month first."""
+    known = known.dropna()
+    found = None if known.empty else _DATE.fullmatch(str(known.iloc[0]))
+    forms = [] if found is None else _orders(found)
+    return len(forms) == 2 and all(fits(known, form) for form in forms)
 
 
 def fits(known: pd.Series[Any], form: str) -> bool:
@@ -72,7 +89,8 @@ def written_form(known: pd.Series[Any], name: str) -> str:
     if all(fits(known, form) for form in forms):
         raise ValueError(
             f"Column {name!r} has dates such as {str(known.iloc[0])!r}, which could be read day "
-            "first or month first: write them as 2026-01-31."
+            "first or month first: say which by a date format (--date-format %d/%m/%Y), or write "
+            "them as 2026-01-31."
         )
     form = max(forms, key=lambda form: int(to_instants(known, form).notna().sum()))
     bad = known[to_instants(known, form).isna()].iloc[0]

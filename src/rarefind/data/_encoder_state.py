@@ -22,9 +22,10 @@ from rarefind._core.fields import (
     Whole,
 )
 from rarefind._core.state import State
+from rarefind.data import decode
 from rarefind.data.columns import DatePlan, from_state
 
-__all__ = ["ENCODER_STATE"]
+__all__ = ["ENCODER_STATE", "check_zone"]
 
 _SPREAD = Record({"fill": Maybe(Number()), "shift": Number(), "scale": Number(0)})
 _ONE_OUTPUT = {
@@ -98,12 +99,18 @@ def _check_written(plan: Any) -> None:
     """Forms, zones and dates are texts that mean something: one missing value shows it."""
     try:
         if isinstance(plan, DatePlan):
+            check_zone(plan.zone)
             np.datetime64(plan.origin, "us").astype("datetime64[D]")
             if np.isnat(np.datetime64(plan.origin)):
                 raise ValueError
         plan.encode(pd.Series([None], name=plan.column, dtype=object))
     except Exception:
         raise StateError(f"the column {plan.column!r:.60} is written in an unknown way") from None
+
+
+def check_zone(zone: str | None) -> None:
+    """Raise on what is not a time zone that columns are read by."""
+    decode.dates(pd.Series(pd.to_datetime(["2026-01-01"], utc=True)), None, zone)
 
 
 #: The state of :class:`rarefind.data.TableEncoder`.

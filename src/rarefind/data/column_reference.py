@@ -28,6 +28,7 @@ from rarefind._core.saved import saved
 from rarefind._core.state import State
 from rarefind._core.types import Array, Floats, Ints
 from rarefind.data import decode
+from rarefind.data._encoder_state import check_zone
 from rarefind.data._plan import UninformativeError, kind_and_form
 from rarefind.data.columns import date_parts, level_texts, number_text
 
@@ -53,6 +54,7 @@ def _check_bins(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
     if made.kind == "boolean" and made.cuts.size != 1:
         raise StateError("'cuts' are not those of truth values")
     try:
+        check_zone(made.zone)
         made.bins(pd.Series([None], name=made.column, dtype=object))
     except Exception:
         raise StateError("the column is written in an unknown way") from None

@@ -11,13 +11,13 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rarefind._core.types import Ints
 from rarefind.data import _csv
+from rarefind.data.table_file import AnyFile
 
 #: The number of the first row of a file without lines, or with a header in its first.
 FIRST_ROW = 2
@@ -88,7 +88,7 @@ class RowError(ValueError):
 
 
 @contextmanager
-def rows_named_by(path: str | Path) -> Iterator[None]:
+def rows_named_by(path: AnyFile) -> Iterator[None]:
     """Errors of rows inside name them by their numbers in a file."""
     from rarefind.data.read import row_numbers
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rarefind.data._dates import date_format, to_dates, to_instants
+from rarefind.data._dates import date_format, is_undecided_date, to_dates, to_instants
+from rarefind.data._office_numbers import PREFIX, is_undecided, office_type, plain_numbers_of
 from rarefind.data.row_numbers import RowError
 
-# One word a column: "integer", "number", "number,", "boolean", "text", "missing" or "date:FORMAT".
+# One word a column: "integer", "number", "number,", "number:STYLE:UNIT", "boolean", "text",
+# "missing" or "date:FORMAT".
 Types: TypeAlias = dict[str, str]
 Text: TypeAlias = Any  # an Arrow array of strings: pyarrow is untyped
 
@@ -70,18 +72,68 @@ def clean(text: Text) -> Text:
     return pc.if_else(missing, pa.scalar(None, trimmed.type), trimmed)
 
 
-def infer_type(text: Text) -> str:
+class Hints(NamedTuple):
+    """What the rest of a file, or its reader, says of values that could be read in two ways.
+
+    Attributes
+    ----------
+    decimal : str or None
+        The mark of decimals, a point or a comma.
+    day_first : bool or None
+        Whether dates have the day before the month.
+    date_format : str or None
+        How dates are written, which was asked for.
+    """
+
+    decimal: str | None = None
+    day_first: bool | None = None
+    date_format: str | None = None
+
+
+def infer_type(text: Text, hints: Hints = Hints()) -> str:  # noqa: B008 (it cannot be changed)
     """The one type that all known values of cleaned text have."""
     if text.null_count == len(text):
         return "missing"
-    number = _number_type(text)
+    number = _number_type(text, hints.decimal)
     if number:
         return number
     lower = pc.utf8_lower(text)
     if any(_all(_among(lower, pair)) for pair in zip(TRUE_WORDS, FALSE_WORDS, strict=True)):
         return "boolean"
-    dates = date_format(text.to_pandas())
+    dates = date_format(text.to_pandas(), hints.day_first, hints.date_format)
     return f"date:{dates}" if dates else "text"
+
+
+def hints_of(types: Types, hints: Hints) -> Hints:
+    """What the columns of a file whose type is certain say of the others."""
+    marks = {_decimal_mark(kind) for kind in types.values()} - {None}
+    orders = {kind.index("%d") < kind.index("%m") for kind in types.values() if _is_ordered(kind)}
+    return Hints(
+        hints.decimal or (marks.pop() if len(marks) == 1 else None),
+        hints.day_first if hints.day_first is not None or len(orders) != 1 else orders.pop(),
+        hints.date_format,
+    )
+
+
+def is_doubtful(text: Text, kind: str) -> bool:
+    """Whether cleaned text of a type could be read in another way, which the file may decide."""
+    if kind == "text":
+        glance = text.slice(0, _GLANCE)
+        return is_undecided(text) or (
+            is_undecided_date(glance.to_pandas()) and is_undecided_date(text.to_pandas())
+        )
+    return kind == "number" and is_undecided(text)
+
+
+def _decimal_mark(kind: str) -> str | None:
+    if kind == "number" or kind.startswith(f"{PREFIX}en"):
+        return "."
+    return "," if kind == "number," or kind.startswith(f"{PREFIX}eu") else None
+
+
+def _is_ordered(kind: str) -> bool:
+    """Whether a type says which of day and month comes first, where both may."""
+    return "%d" in kind and "%m" in kind and not kind.startswith("date:%Y")
 
 
 def convert(text: Text, kind: str, column: str, start: int = 0) -> pd.Series[Any]:
@@ -93,7 +145,7 @@ def convert(text: Text, kind: str, column: str, start: int = 0) -> pd.Series[Any
             f", where the other values are of type {kind}: correct it, or let the types be found "
             "again.",
             column,
-            _PLURAL.get(kind, "dates"),
+            "numbers" if kind.startswith(PREFIX) else _PLURAL.get(kind, "dates"),
             text[position].as_py(),
             start + position,
         )
@@ -148,11 +200,13 @@ def _signed_codes(levels: Any) -> Any:
     return pa.chunked_array(chunks, pa.dictionary(pa.int32(), levels.type.value_type))
 
 
-def _number_type(text: Text) -> str | None:
+def _number_type(text: Text, decimal: str | None) -> str | None:
     if _any(pc.match_substring_regex(text.slice(0, _GLANCE), _CODE)):
         return None
-    if _all_match(text, _INTEGER):
-        kind: str | None = "integer"
+    if decimal == "," and is_undecided(text):
+        kind = office_type(text, decimal)
+    elif _all_match(text, _INTEGER):
+        kind = "integer"
         # Numbers that floats would round beside missing values, such as long account numbers: text.
         if text.null_count and _any(pc.match_substring_regex(text, r"\d{16}")):
             kind = None
@@ -161,7 +215,7 @@ def _number_type(text: Text) -> str | None:
     elif _all_match(text, _DECIMAL_COMMA) and not _all_match(text, _WHOLE_OR_THOUSANDS):
         kind = "number,"
     else:
-        kind = None
+        kind = office_type(text, decimal)
     return None if kind and _any(pc.match_substring_regex(text, _CODE)) else kind
 
 
@@ -176,7 +230,9 @@ def _fits(text: Text, kind: str) -> Text:
     if kind == "boolean":
         return _among(pc.utf8_lower(text), TRUE_WORDS + FALSE_WORDS)
     if kind == "number,":
-        return pc.match_substring_regex(pc.replace_substring(text, ",", "."), _NUMBER)
+        return _where_known(text, pc.is_valid(_with_points(text)))
+    if kind.startswith(PREFIX):
+        return _where_known(text, pc.is_valid(plain_numbers_of(text, kind)))
     if kind in ("integer", "number"):
         return pc.match_substring_regex(text, _NUMBER)
     if kind.startswith("date:"):
@@ -196,7 +252,25 @@ def _read_as(text: Text, kind: str) -> pd.Series[Any]:
         return to_dates(text.to_pandas(), kind.removeprefix("date:"))
     if kind == "text":
         return text.to_pandas()
-    return _numbers(pc.replace_substring(text, ",", ".") if kind == "number," else text, kind)
+    if kind.startswith(PREFIX):
+        return plain_numbers_of(text, kind).cast(pa.float64()).to_pandas()
+    return _numbers(_with_points(text) if kind == "number," else text, kind)
+
+
+def _with_points(text: Text) -> Text:
+    """Numbers with a decimal comma as ``-1234.56``; null where a value is not one.
+
+    Also those with points, but for 1.234, which could be a thousand where commas are usual.
+    """
+    unclear = pc.match_substring_regex(text, r"^[+-]?[1-9]\d{0,2}\.\d{3}$")
+    text = pc.if_else(unclear, pa.scalar(None, text.type), text)
+    plain = pc.replace_substring(text, ",", ".")
+    fits = pc.match_substring_regex(plain, _NUMBER)
+    return pc.if_else(fits, plain, plain_numbers_of(text, f"{PREFIX}eu"))
+
+
+def _where_known(text: Text, mask: Text) -> Text:
+    return pc.if_else(pc.is_valid(text), mask, pa.scalar(None, pa.bool_()))
 
 
 def _numbers(text: Text, kind: str) -> pd.Series[Any]:

@@ -6,7 +6,8 @@ import hashlib
 import json
 import math
 import zipfile
-from typing import Any, BinaryIO
+from io import BufferedReader
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,7 @@ class Archive:
         Open for reading, at its beginning.
     """
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BufferedReader) -> None:
         if file.read(len(MARK)) != MARK:
             raise RefusedError("is not a rarefind model file.")
         digest, found = file.read(_DIGEST), hashlib.file_digest(file, "sha256")

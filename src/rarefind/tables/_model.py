@@ -44,6 +44,7 @@ from rarefind.tables._column_shares import measured_shares
 from rarefind.tables._estimate import BudgetEstimate
 from rarefind.tables._ranking import Chunks, rank_chunks
 from rarefind.tables._reasons import Words
+from rarefind.tables._sql import is_plain, table_query
 from rarefind.tables.lists import ListRequest
 from rarefind.tables.rules import as_read, table_rules
 
@@ -60,12 +61,20 @@ class Scores(NamedTuple):
     probability: Floats | None
 
 
-def _upgraded(version: int, state: dict[str, Any]) -> dict[str, Any]:
-    """Version 1 called the estimate the evidence; up to 2 identifiers were always kept."""
-    if version < 2:
+def _upgrade(version: int, state: dict[str, Any]) -> dict[str, Any]:
+    """Version 1 called the estimate the evidence; up to 3 identifiers were always kept."""
+    if version == 1:
         kept = {name: value for name, value in state.items() if name != "evidence_"}
         state = {**kept, "estimate_": state.get("evidence_")}
+    if version < 3 and "encoder_" in state:  # estimators did not know of it
+        _mark_encoded(state["encoder_"], state["estimator_"])
     return {**state, "keep_ids": bool(state.get("known_names_"))}
+
+
+def _mark_encoded(encoder: TableEncoder, estimator: Any) -> None:
+    """Let an estimator that could be written as SQL know that its columns are not a table's."""
+    if hasattr(estimator, "to_sql") and not is_plain(encoder):
+        estimator._is_encoded = True
 
 
 def _check_model(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
@@ -94,7 +103,7 @@ _COLUMN = Maybe(Text())
 
 @saved(
     "table-model",
-    3,
+    4,
     state=State(
         {
             "estimator": Maybe(Object(fitted=False)),
@@ -124,7 +133,7 @@ _COLUMN = Maybe(Text())
         },
         _check_model,
     ),
-    upgrade=_upgraded,
+    upgrade=_upgrade,
 )
 class TableModel(ClassifierMixin, BaseEstimator):
     """Fits, ranks and explains tables as people have them: text, dates and missing values included.
@@ -269,6 +278,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         times = time_order(frame[self.time]) if timed else None
         encoded = self._encode(frame)
         self.estimator_ = Labelled.of(encoded, labels, groups, self.positive_, times).fit(estimator)
+        _mark_encoded(self.encoder_, self.estimator_)
         self.classes_ = np.asarray(self.estimator_.classes_)
         self.types_: dict[str, Any] = dict(frame.attrs.get("rarefind_types", {}))
         self.rows_, self.positives_ = len(frame), int((labels == self.positive_).sum())
@@ -411,6 +421,32 @@ class TableModel(ClassifierMixin, BaseEstimator):
             )
         return table_rules(self.encoder_, *self.estimator_.condition_branches())
 
+    def to_sql(self, dialect: str = "ansi", table: str = "rows", output: str = "priority") -> str:
+        """A query that gives each row of a table in a database its priority.
+
+        It speaks of the table's own columns and levels, and reads them as the model does: spaces
+        around texts, words for missing values, levels that were not seen at the fit, dates, truths,
+        and numbers that were texts at the fit. In SQLite, DuckDB and PostgreSQL its priorities are
+        those of :meth:`priority` to the last bit. A value that the model would refuse ends it.
+
+        Parameters
+        ----------
+        dialect : {"ansi", "sqlite", "duckdb", "postgresql", "mysql"}, default="ansi"
+            The database.
+        table : str, default="rows"
+            The table, or schema.table, with the columns that the model uses, of the types that they
+            had at the fit. In SQLite, dates are texts as 2026-01-31 12:30:00.
+        output : str, default="priority"
+            Name of the column with the priority.
+
+        Returns
+        -------
+        str
+            All columns of the table, and the priority. Models that are trees or lists of conditions
+            can be written so: MetaAP, TreeRank and ConditionClassifier.
+        """
+        return table_query(self.encoder_, self._fitted(), dialect, table, output)
+
     def read(self, table: Table) -> pd.DataFrame:
         """The columns that the model uses, as it reads them: what :meth:`rules` speak of.
 
@@ -545,13 +581,17 @@ class TableModel(ClassifierMixin, BaseEstimator):
         self.known_names_: dict[int, str] = {}
         self.known_rows_: dict[int, int] = {}
         self.known_values_: dict[str, list[str]] = {}
-        if not any(reason.similar for reason in self.estimator_.explain(encoded.iloc[rows[:3]])):
-            return
+        reasons = self.estimator_.explain(encoded.iloc[rows[:3]])
+        speak_of_them = any(reason.similar for reason in reasons)
+        names_them = self.keep_ids and self.id is not None
         known = frame.iloc[rows]
-        self.known_rows_ = {int(row): i for i, row in enumerate(rows)}
-        if self.keep_ids and self.id is not None:
+        if speak_of_them or names_them:
+            self.known_rows_ = {int(row): i for i, row in enumerate(rows)}
+        if names_them:
             names = known[self.id].astype(str).tolist()
             self.known_names_ = dict(zip(rows.tolist(), names, strict=True))
+        if not speak_of_them:
+            return
         for column in self.encoder_.columns_:
             values = known[column]
             # Of numbers, which have no levels, only missing values are of interest.

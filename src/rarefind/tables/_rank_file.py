@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from rarefind.data.decode import texts
 from rarefind.data.frames import part_of
 from rarefind.data.read import file_columns, file_rows, read_pieces
 from rarefind.data.row_numbers import rows_named_by
+from rarefind.data.table_file import AnyFile
 from rarefind.data.types import OtherTypeError, infer_type
 from rarefind.tables._ranking import ListSink, group_sizes
 from rarefind.tables._unlike import UnlikeSink
@@ -35,7 +35,7 @@ _GLANCE = 1_000
 
 def rank_file(
     model: TableModel,
-    path: str | Path,
+    path: AnyFile,
     budget: Budget | None = None,
     *,
     per: str | None = None,
@@ -124,7 +124,7 @@ def rank_file(
 
 
 @contextmanager
-def _errors_of(path: str | Path) -> Iterator[None]:
+def _errors_of(path: AnyFile) -> Iterator[None]:
     """Errors inside name the file, and a row of it."""
     try:
         with rows_named_by(path):
@@ -142,10 +142,10 @@ def _warn(said: str) -> None:
 
 
 def _needed(
-    model: TableModel, path: str | Path, request: ListRequest, groups: Groups
+    model: TableModel, path: AnyFile, request: ListRequest, groups: Groups
 ) -> tuple[list[str], list[str]]:
     """The columns to read, and those of them that hold levels."""
-    names = file_columns(path)
+    names = file_columns(path, model.types_)
     plans = model.encoder_.plans_
     features = [plan.column for plan in plans]
     roles = [model.id, model.entity, model.time, model.amount]
