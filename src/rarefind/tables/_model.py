@@ -21,11 +21,11 @@ from rarefind._core.fields import (
     LabelValue,
     ListOf,
     Maybe,
-    Number,
     Object,
     Perhaps,
+    PlainText,
+    RealNumber,
     StateError,
-    Text,
     TupleOf,
     Whole,
 )
@@ -98,7 +98,7 @@ def _check_model(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
         raise StateError("'known_values_' are of other columns")
 
 
-_COLUMN = Maybe(Text())
+_COLUMN = Maybe(PlainText())
 
 
 @saved(
@@ -107,28 +107,28 @@ _COLUMN = Maybe(Text())
     state=State(
         {
             "estimator": Maybe(Object(fitted=False)),
-            "target": Text(),
+            "target": PlainText(),
             "positive": Maybe(LabelValue()),
             "time": _COLUMN,
             "entity": _COLUMN,
             "amount": _COLUMN,
             "id": _COLUMN,
-            "drop": Either(ListOf(Text()), TupleOf(Text(), size="*")),
+            "drop": Either(ListOf(PlainText()), TupleOf(PlainText(), size="*")),
             "keep_ids": Flag(),
             "positive_": LabelValue(),
             "encoder_": Object("table-encoder", outputs="d"),
             "estimator_": Object(d="d", classes="classes"),
             "classes_": LabelArray("classes"),
-            "types_": DictOf(Text(), Text()),
+            "types_": DictOf(PlainText(), PlainText()),
             "rows_": Whole(),
             "positives_": Whole(),
             "drift_reference_": Object("drift-reference"),
             "score_reference_": Object("column-reference"),
-            "column_shares_": Perhaps(DictOf(Text(), Number(nan=True))),
-            "known_names_": DictOf(Whole(), Text()),
+            "column_shares_": Perhaps(DictOf(PlainText(), RealNumber(nan=True))),
+            "known_names_": DictOf(Whole(), PlainText()),
             "known_lines_": Perhaps(DictOf(Whole(), Whole())),
             "known_rows_": DictOf(Whole(), Whole(), size="known"),
-            "known_values_": DictOf(Text(), ListOf(Text(), size="known")),
+            "known_values_": DictOf(PlainText(), ListOf(PlainText(), size="known")),
             "estimate_": Maybe(Object("budget-estimate")),
         },
         _check_model,
