@@ -31,15 +31,15 @@ __all__ = [
     "ListOf",
     "Maybe",
     "NameArray",
-    "Number",
     "Object",
     "Perhaps",
     "Plain",
+    "PlainText",
+    "RealNumber",
     "Record",
     "Scope",
     "Size",
     "StateError",
-    "Text",
     "TupleOf",
     "Whole",
 ]
@@ -106,7 +106,7 @@ class Field:
         return ()
 
 
-class Number(Field):
+class RealNumber(Field):
     """A number within bounds, finite unless NaN or infinity is allowed by name."""
 
     def __init__(
@@ -134,7 +134,7 @@ class Number(Field):
             raise StateError(f"{where} is {value!r}, out of its bounds")
 
 
-class Float(Number):
+class Float(RealNumber):
     """A number of 64 bits, as kernels take it: for a whole number they would be compiled anew."""
 
     def check(self, value: Any, scope: Scope, where: str) -> None:
@@ -177,7 +177,7 @@ class Flag(Field):
             raise StateError(f"{where} is {_short(value)}, neither true nor false")
 
 
-class Text(Field):
+class PlainText(Field):
     """A text."""
 
     def check(self, value: Any, scope: Scope, where: str) -> None:

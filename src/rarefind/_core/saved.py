@@ -8,7 +8,7 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass
 from inspect import Parameter, signature
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from rarefind._core.fields import Found, Scope, StateError, Text, check_names
+from rarefind._core.fields import Found, PlainText, Scope, StateError, check_names
 from rarefind._core.sklearn_compat import check_parameters
 from rarefind._core.state import State as Description
 
@@ -225,7 +225,7 @@ def _field_names(cls: Any) -> list[str] | None:
     return list(cls._fields) if issubclass(cls, tuple) else None
 
 
-@saved("unsaved", state=Description({"text": Text()}))
+@saved("unsaved", state=Description({"text": PlainText()}))
 @dataclass(frozen=True)
 class Unsaved:
     """Stands for a parameter that a model file does not keep."""

@@ -149,7 +149,9 @@ def _models(
     if rules is not None:
         from rarefind.tables import RuleModel
 
-        models["rules"] = RuleModel(rules, **bare.get_params(deep=False))
+        roles = bare.get_params(deep=False)
+        del roles["keep_ids"]
+        models["rules"] = RuleModel(rules, **roles)
     return models
 
 

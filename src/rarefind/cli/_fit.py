@@ -50,6 +50,7 @@ def fit(
     entity: options.Entity = None,
     amount: options.Amount = None,
     id: options.Id = None,
+    keep_ids: options.KeepIds = False,
     drop: options.Drop = None,
     unlabelled: options.Unlabelled = "drop",
     sheet: options.Sheet = None,
@@ -82,6 +83,7 @@ def fit(
     with steps(quiet=quiet or as_json, verbose=verbose, end=end) as say:
         say(f"Reading {data}")
         spending = Spending(budget, per, one_per)
+        from rarefind.data.read import row_numbers
         from rarefind.data.row_numbers import rows_named_by
         from rarefind.data.table_file import TableFile
 
@@ -96,9 +98,11 @@ def fit(
         away = [name for name in (time, entity, id, *roles.drop) if name is not None]
         profile = profile_table(table, target, ours.positive, ignore=away, id=id)
         checks = whole_budget(table, budget, per, time)
+        ours.keep_ids = keep_ids
         ours.estimator = _estimator(model, checks, seed, jobs, trials)
         learned = _learned(ours, table, held_out, spending, limit, began, say)
         learned.model.estimate_ = learned.estimate
+        learned.model.name_known_rows(row_numbers(data).of(table.index))
         say(f"Writing {output}")
         save(learned.model, output)
     if as_json:

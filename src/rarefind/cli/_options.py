@@ -64,6 +64,14 @@ Amount = Annotated[
     str | None, typer.Option(help="Column with the amount of a row; the model uses it as well.")
 ]
 Id = Annotated[str | None, typer.Option(help="Column with the identifier of a row.")]
+KeepIds = Annotated[
+    bool,
+    typer.Option(
+        "--keep-ids",
+        help="Keep the identifiers of known positives in the model, so that reasons name them. "
+        "By default the file holds none.",
+    ),
+]
 Drop = Annotated[
     list[str] | None,
     typer.Option(help="Column that the model must not use. Can be given more than once."),

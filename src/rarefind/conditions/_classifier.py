@@ -15,7 +15,7 @@ from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from rarefind._core.checks import check_classes_left, training_weights
-from rarefind._core.fields import BoolArray, FloatArray, IntArray, Number, Perhaps, Whole
+from rarefind._core.fields import BoolArray, FloatArray, IntArray, Perhaps, RealNumber, Whole
 from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import report_progress, with_callbacks
 from rarefind._core.state import State
@@ -79,7 +79,7 @@ def _upgrade(version: int, state: dict[str, Any]) -> dict[str, Any]:
             "_is_level": Perhaps(BoolArray("d")),
             "sizes_": IntArray("*", low=0),
             "values_": FloatArray("*", nan=True),
-            "ensemble_value_": Number(nan=True),
+            "ensemble_value_": RealNumber(nan=True),
             "n_branches_": Whole(),
         }
     ),

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from rarefind._core.fields import Either, FloatArray, IntArray, Number, Perhaps, StateError
+from rarefind._core.fields import Either, FloatArray, IntArray, Perhaps, RealNumber, StateError
 from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import with_callbacks
 from rarefind._core.state import State
@@ -47,11 +47,11 @@ def _check_scales(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
     | State(
         {
             "_rare_first": IntArray("classes"),
-            "gamma_": Either(Number(above=0), FloatArray("classes", above=0)),
-            "threshold_": Perhaps(Number(above=0)),
-            "cost_ratio_": Perhaps(Number(above=0)),
-            "_relative": Perhaps(Number(above=0)),
-            "gamma_synthetic_": Perhaps(Number(above=0)),
+            "gamma_": Either(RealNumber(above=0), FloatArray("classes", above=0)),
+            "threshold_": Perhaps(RealNumber(above=0)),
+            "cost_ratio_": Perhaps(RealNumber(above=0)),
+            "_relative": Perhaps(RealNumber(above=0)),
+            "gamma_synthetic_": Perhaps(RealNumber(above=0)),
         },
         _check_scales,
     ),

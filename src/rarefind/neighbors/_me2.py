@@ -22,8 +22,8 @@ from rarefind._core.fields import (
     Either,
     FloatArray,
     ListOf,
-    Number,
     Object,
+    RealNumber,
     StateError,
     Whole,
 )
@@ -84,7 +84,7 @@ def _check_ellipsoids(state: Mapping[str, Any], sizes: Mapping[str, int]) -> Non
             raise StateError("'ellipsoids_' are not those of the rows")
 
 
-_SETTING = Either(Number(0), FloatArray("positives", low=0))
+_SETTING = Either(RealNumber(0), FloatArray("positives", low=0))
 
 
 @saved(

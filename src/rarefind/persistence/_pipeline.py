@@ -21,12 +21,12 @@ from rarefind._core.fields import (
     ListOf,
     Maybe,
     NameArray,
-    Number,
     Object,
     Perhaps,
+    PlainText,
+    RealNumber,
     Size,
     StateError,
-    Text,
 )
 from rarefind._core.saved import saved, saved_type
 from rarefind._core.state import State
@@ -44,7 +44,7 @@ _SCALER = State(
     }
 )
 _SEEN: dict[str, Field] = {
-    "n_samples_seen_": Either(Number(0), FloatArray("d", low=0), IntArray("d", low=0))
+    "n_samples_seen_": Either(RealNumber(0), FloatArray("d", low=0), IntArray("d", low=0))
 }
 
 
@@ -100,7 +100,7 @@ def _check_names(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
     "pipeline",
     state=State(
         {
-            "names": ListOf(Text(), size="scalers+1"),
+            "names": ListOf(PlainText(), size="scalers+1"),
             "scalers": ListOf(
                 Object(
                     "standard-scaler", "min-max-scaler", "robust-scaler", "max-abs-scaler", d="d"

@@ -12,7 +12,7 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from rarefind._core.fields import FloatArray, ListOf, Number, Object, StateError
+from rarefind._core.fields import FloatArray, ListOf, Object, RealNumber, StateError
 from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import report_progress, with_callbacks
 from rarefind._core.state import State
@@ -51,7 +51,7 @@ def _check_same_levels(state: Mapping[str, Any], sizes: Mapping[str, int]) -> No
         {
             "trees_": ListOf(Object("tree-ranker", most={"columns": "d"}), low=1),
             "oob_scores_": FloatArray("*", nan=True),
-            "oob_average_precision_": Number(nan=True),
+            "oob_average_precision_": RealNumber(nan=True),
         },
         _check_same_levels,
     ),
