@@ -91,12 +91,20 @@ def estimate_of(model, table, **changes):
 class StandInReference:
     """Counts rows, and says so of two columns."""
 
-    def counter(self):
+    columns = ()
+
+    def __init__(self):
         self.rows = 0
-        return self
+
+    def counter(self):
+        return StandInReference()
 
     def update(self, chunk):
         self.rows += len(chunk)
+        return self
+
+    def add(self, other):
+        self.rows += other.rows
 
     def table(self):
         return pd.DataFrame(
