@@ -64,6 +64,7 @@ bench-all: bench
 	$(PY) benchmarks/rank.py
 	$(PY) benchmarks/search.py
 	$(PY) benchmarks/data.py
+	$(PY) benchmarks/rare_in_a_million.py
 
 docs: $(VENV)/.docs
 	$(PY) -m sphinx -W --keep-going -b html docs docs/_build/html

@@ -8,6 +8,7 @@ import tempfile
 from functools import cache
 
 import duckdb
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -22,7 +23,6 @@ _TYPES = {
     "string": "TEXT",
     "date32[day]": "DATE",
     "timestamp[us]": "TIMESTAMP",
-    "timestamp[us, tz=UTC]": "TIMESTAMP WITH TIME ZONE",
 }
 
 
@@ -31,6 +31,28 @@ def query(dialect: str, sql: str, table: pa.Table, name: str = "rows") -> list[t
     return {"sqlite": _sqlite, "duckdb": _duckdb, "postgresql": _postgresql}[dialect](
         sql, table, name
     )
+
+
+def scores(dialect: str, sql: str, frame: pd.DataFrame, name: str = "rows") -> list[float]:
+    """The priorities that a query gives the rows of a frame, in their order."""
+    numbered = frame.assign(rarefind_row=range(len(frame)))
+    arrow = pa.Table.from_pandas(numbered, preserve_index=False)
+    plain = [
+        field.with_type(pa.string())
+        if "string" in str(field.type) or str(field.type) == "null"
+        else field.with_type(pa.timestamp("us", field.type.tz))
+        if "timestamp" in str(field.type)
+        else field
+        for field in arrow.schema
+    ]
+    only = f"SELECT priority FROM ({sql}) AS q ORDER BY rarefind_row"
+    found = query(dialect, only, arrow.cast(pa.schema(plain), safe=False), name)
+    return [priority for (priority,) in found]
+
+
+def _type_of(field):
+    zoned = str(field.type).startswith("timestamp[us, tz=")
+    return "TIMESTAMP WITH TIME ZONE" if zoned else _TYPES[str(field.type)]
 
 
 def _quote(name):
@@ -71,7 +93,7 @@ def _duckdb(sql, table, name):
 def _postgresql(sql, table, name):
     connection = postgresql()
     try:
-        listed = ", ".join(f"{_quote(f.name)} {_TYPES[str(f.type)]}" for f in table.schema)
+        listed = ", ".join(f"{_quote(f.name)} {_type_of(f)}" for f in table.schema)
         connection.execute(f"CREATE TEMPORARY TABLE {_quote(name)} ({listed})")
         with connection.cursor().copy(f"COPY {_quote(name)} FROM STDIN") as copy:
             for row in _rows(table):

@@ -67,7 +67,8 @@ def write_files(folder):
 
 def fitted(name, table):
     roles = {"time": "when", "entity": "customer", "amount": "amount", "id": "name"}
-    return TableModel(ESTIMATORS[name], "fraud", "bad", **roles, drop=["secret"]).fit(table)
+    model = TableModel(ESTIMATORS[name], "fraud", "bad", **roles, drop=["secret"], keep_ids=True)
+    return model.fit(table)
 
 
 def estimate_of(model, table, **changes):

@@ -28,12 +28,12 @@ from rarefind._core.fields import (
     ListOf,
     Maybe,
     NameArray,
-    Number,
     Object,
     Perhaps,
+    PlainText,
+    RealNumber,
     Size,
     StateError,
-    Text,
 )
 from rarefind._core.labels import choose_positive
 from rarefind._core.sklearn_compat import CallbackSupportMixin
@@ -78,11 +78,11 @@ CLASSIFIER_STATE = State(
     {
         "n_features_in_": Size("d", low=1),
         "feature_names_in_": Perhaps(NameArray("d")),
-        "categories_": Perhaps(DictOf(Text(), ListOf(LabelValue()))),
+        "categories_": Perhaps(DictOf(PlainText(), ListOf(LabelValue()))),
         "classes_": LabelArray("classes"),
         "pos_label_": Perhaps(LabelValue()),
-        "threshold_": Number(nan=True),
-        "value_": Perhaps(Number(nan=True)),
+        "threshold_": RealNumber(nan=True),
+        "value_": Perhaps(RealNumber(nan=True)),
         "_calibration": Maybe(Object("calibration", "beta-calibration")),
         "_reference": Maybe(Object("score-reference")),
     },

@@ -20,7 +20,7 @@ from rarefind._core.fields import (
     FloatArray,
     IntArray,
     Maybe,
-    Number,
+    RealNumber,
     StateError,
     Whole,
 )
@@ -60,7 +60,7 @@ def _check_points(state: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[st
         {
             "points": Either(FloatArray("n", "d"), IntArray("n", low=0)),
             "distance": Choice(*DISTANCES),
-            "p": Number(1, inf=True),
+            "p": RealNumber(1, inf=True),
             "components": Maybe(FloatArray("k", "d")),
             "n_jobs": Maybe(Whole(-_LARGEST_JOBS, _LARGEST_JOBS)),
         },

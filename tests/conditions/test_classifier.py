@@ -28,7 +28,13 @@ from rarefind.conditions._rounding import (
     roundest,
     shorten,
 )
-from rarefind.conditions._stumps import Boosting, distinct, eliminations, with_parts
+from rarefind.conditions._stumps import (
+    Boosting,
+    distinct,
+    eliminations,
+    merge_rows,
+    with_parts,
+)
 from rarefind.metrics import average_precision
 from rarefind.rules import Rule, RuleError, RuleSet
 from rarefind.rules.branch_nodes import branch_node
@@ -607,3 +613,23 @@ def test_a_condition_reads_as_it_is_tested(branch, points):
         row.append(0.5 * row[0] - 2.0 * (1.0 if b is None else b))
         held = all(test.holds(row[j]) for j, test in branch.items())
         assert rule.fires({"a": a, "b c": b}) == held
+
+
+def test_rows_for_which_the_same_conditions_hold_are_learned_from_as_one(monkeypatch):
+    rng = np.random.default_rng(0)
+    held = csr_matrix((rng.random((3000, 6)) < 0.2).astype(np.float32))
+    positive = rng.random(3000) < 0.05 + 0.3 * held[:, [2]].toarray()[:, 0]
+    weight = rng.random(3000) + 0.5
+    boosting = Boosting(20, 0.3, 1.0, True)
+    assert merge_rows(held, positive, weight)[0] is held  # few rows are as they are
+    plain = list(eliminations(held, positive, weight, boosting, [4, 2]))
+    monkeypatch.setattr("rarefind.conditions._stumps._MANY_ROWS", 1000)
+    rows, _, merged = merge_rows(held, positive, weight)
+    assert rows.shape[0] <= 2 * 2**6
+    assert merged.sum() == pytest.approx(weight.sum())
+    for one, other in zip(
+        plain, eliminations(held, positive, weight, boosting, [4, 2]), strict=True
+    ):
+        np.testing.assert_array_equal(one.columns, other.columns)
+        np.testing.assert_allclose(one.weights, other.weights, rtol=1e-9)
+        assert one.start == pytest.approx(other.start)

@@ -51,7 +51,7 @@ def test_only_positives_that_decide_are_asked():
 def test_layers_are_compared_at_a_fixed_threshold():
     positive = np.array([True, True, False, False])
     score = np.array([[3.0, 0.9, 2.0, 0.1], [0.9, 0.9, 0.5, 0.1]])
-    held = Layers(score, np.zeros(4, dtype=np.intp), positive)
+    held = Layers(score, np.zeros(4, dtype=np.intp), positive, np.ones(4))
     chosen = [
         choose_layers(held, np.zeros(1, dtype=np.intp), count_metric("f1"), fixed, local=False)
         for fixed in (1.0, 0.8)
@@ -70,7 +70,7 @@ def test_layers_are_chosen_for_each_positive_where_it_has_held_out_positives():
         ],
         dtype=float,
     )
-    held = Layers(score, owner, positive)
+    held = Layers(score, owner, positive, np.ones(positive.size))
     everyone = choose_layers(held, np.arange(3), count_metric("f1"), 1.0, local=False)
     assert everyone.layer.tolist() == [0, 0, 0]
     local = choose_layers(held, np.arange(3), count_metric("f1"), 1.0, local=True)

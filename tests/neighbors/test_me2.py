@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +10,8 @@ from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, cross_val_score
 
+from rarefind import load
+from rarefind._core.progress import listen_to_progress
 from rarefind.metrics import Cost, average_precision
 from rarefind.neighbors import ME2Classifier
 from rarefind.selection import best_threshold
@@ -262,3 +266,31 @@ def test_it_works_in_a_cross_validation():
     X, y = imbalanced(200)
     scores = cross_val_score(ME2Classifier(random_state=0), X, y, scoring="average_precision")
     assert scores.mean() > 0.3
+
+
+def test_of_many_rows_some_are_held_out_and_stand_for_all():
+    X, y = imbalanced(600)
+    whole = ME2Classifier(random_state=0, max_queries=600).fit(X, y)
+    drawn = ME2Classifier(random_state=0, max_queries=200).fit(X, y)
+    plain = ME2Classifier(random_state=0).fit(X, y)
+    np.testing.assert_array_equal(whole.priority(X), plain.priority(X))
+    assert whole.threshold_ == plain.threshold_
+    assert len(plain.reference_.score) == 600
+    assert len(drawn.reference_.score) == 200 + y.sum()
+    # 200 of the negatives have the weight of all.
+    positives = 1 - drawn.reference_.below[-2]
+    assert positives * 600 == pytest.approx(1)
+
+
+def test_progress_is_reported_for_every_positive():
+    X, y = imbalanced(200)
+    said = []
+    with listen_to_progress(lambda done, total: said.append((done, total))):
+        ME2Classifier(random_state=0).fit(X, y)
+    assert [done for done, _ in said] == list(range(1, 3 * y.sum() + 1))
+    assert {total for _, total in said} == {3 * y.sum()}
+
+
+def test_a_file_from_before_max_queries_has_the_default():
+    old = load(Path(__file__).parents[1] / "files" / "0.1.0" / "ME2Classifier-1.rarefind")
+    assert old.get_params()["max_queries"] == 50_000

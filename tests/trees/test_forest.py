@@ -4,8 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.utils import check_random_state
+from unchecked import save_unchecked
 
 from rarefind.metrics import average_precision
+from rarefind.persistence import load
 from rarefind.selection import best_threshold
 from rarefind.trees import MetaAPClassifier, MetaAPForestClassifier
 from rarefind.trees import _forest as forest
@@ -343,3 +345,16 @@ def test_a_row_scores_the_same_alone_and_among_many(ties):
     X[::7, 3] = 9  # a new category
     many = model.priority(X)
     np.testing.assert_array_equal([model.priority(row[None])[0] for row in X[:50]], many[:50])
+
+
+def test_trees_of_a_file_know_the_same_categories(tmp_path):
+    X, y = table()
+    X[:, 3] = np.arange(len(X)) % 4
+    model = MetaAPForestClassifier(3, categorical_features=[3], random_state=0).fit(X, y)
+    # The last tree knows fewer: a code of the first one's would lie beyond its sets.
+    last = model.trees_[-1]
+    fewer = last.tree._replace(levels={3: np.array([0.0])})
+    model.trees_[-1] = last._replace(tree=fewer)
+    save_unchecked(model, tmp_path / "model")
+    with pytest.raises(ValueError, match="different categories"):
+        load(tmp_path / "model")

@@ -9,6 +9,7 @@ from trees.naive import random_rows
 from trees.test_paths import by_hand, cases, corners, grown, small, tree_of
 from trees.test_text import banded, banded_cases, edges, plain, small_with_bands
 
+from rarefind.rules.sql_columns import SqlColumns
 from rarefind.rules.sql_words import DIALECTS, _as_division
 from rarefind.trees import MetaAPClassifier
 from rarefind.trees._borders import band_widths
@@ -206,7 +207,7 @@ GREAT = [1.7976931348623157e308, 2**53 + 2.0, 1e15, 1e22, 1e23, -1e300]
 @example((np.arange(500) / 7e4).tolist())
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
 def test_numbers_are_read_as_the_same_doubles(dialect, values):
-    write = _Writer(small(), ["a", "b", "c"], dialect)
+    write = _Writer(small(), SqlColumns(dialect, ["a", "b", "c"]))
     listed = ", ".join(f"typeof({x}), {x}" for x in map(write.literal, values))
     found = connect(dialect).execute(f"SELECT {listed}").fetchone()
     assert {str(kind).lower() for kind in found[::2]} == {TYPES[dialect]}

@@ -12,6 +12,7 @@ from scipy.sparse import issparse
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.validation import _check_sample_weight
 
+from rarefind._core.memory import total_memory
 from rarefind._core.types import Array, ArrayLike, Bools, Floats
 
 
@@ -125,6 +126,21 @@ def check_spread(estimator: Any, X: Floats) -> None:
             f"All columns vary by less than {_SMALLEST_TO_SQUARE:g} "
             f"({feature_names(estimator)[column]!r} most, by {spread[column]:.3g}), and "
             f"{type(estimator).__name__} squares its numbers: measure the columns in smaller units."
+        )
+
+
+def check_matrices(estimator: Any, n_columns: int, matrices: int) -> None:
+    """Raise before work that needs so many square matrices of the columns, if they do not fit.
+
+    They may take a quarter of the memory: the rows, and whatever else runs, need some too.
+    """
+    needed, most = 8 * n_columns**2 * matrices, total_memory() / 4
+    if needed > most:
+        raise ValueError(
+            f"{type(estimator).__name__} keeps {matrices} matrices of {n_columns:,} × "
+            f"{n_columns:,} columns, {needed / 2**30:.1f} GiB where {most / 2**30:.1f} GiB are "
+            "allowed: reduce the columns first (sklearn.decomposition.PCA keeps the distances "
+            "with no more components than there are rows)."
         )
 
 

@@ -31,15 +31,15 @@ __all__ = [
     "ListOf",
     "Maybe",
     "NameArray",
-    "Number",
     "Object",
     "Perhaps",
     "Plain",
+    "PlainText",
+    "RealNumber",
     "Record",
     "Scope",
     "Size",
     "StateError",
-    "Text",
     "TupleOf",
     "Whole",
 ]
@@ -106,7 +106,7 @@ class Field:
         return ()
 
 
-class Number(Field):
+class RealNumber(Field):
     """A number within bounds, finite unless NaN or infinity is allowed by name."""
 
     def __init__(
@@ -134,7 +134,7 @@ class Number(Field):
             raise StateError(f"{where} is {value!r}, out of its bounds")
 
 
-class Float(Number):
+class Float(RealNumber):
     """A number of 64 bits, as kernels take it: for a whole number they would be compiled anew."""
 
     def check(self, value: Any, scope: Scope, where: str) -> None:
@@ -177,7 +177,7 @@ class Flag(Field):
             raise StateError(f"{where} is {_short(value)}, neither true nor false")
 
 
-class Text(Field):
+class PlainText(Field):
     """A text."""
 
     def check(self, value: Any, scope: Scope, where: str) -> None:
@@ -235,9 +235,9 @@ class _Array(Field):
 
 
 class FloatArray(_Array):
-    """Numbers of 64 bits: finite unless said otherwise, within bounds, rising where asked for."""
+    """Numbers of 64 bits, or 32: finite unless said otherwise, within bounds, rising if asked."""
 
-    _kinds = (np.dtype(np.float64),)
+    _kinds: tuple[Any, ...] = (np.dtype(np.float64),)
 
     def __init__(
         self,
@@ -249,8 +249,11 @@ class FloatArray(_Array):
         inf: bool = False,
         rising: bool = False,
         strict: bool = False,
+        single: bool = False,
     ) -> None:
         super().__init__(*shape)
+        if single:
+            self._kinds = (np.dtype(np.float64), np.dtype(np.float32))
         self._low, self._high, self._above = low, high, above
         self._nan, self._inf, self._rising, self._strict = nan, inf, rising or strict, strict
 

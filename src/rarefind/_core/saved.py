@@ -8,7 +8,7 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass
 from inspect import Parameter, signature
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from rarefind._core.fields import Found, Scope, StateError, Text, check_names
+from rarefind._core.fields import Found, PlainText, Scope, StateError, check_names
 from rarefind._core.sklearn_compat import check_parameters
 from rarefind._core.state import State as Description
 
@@ -57,7 +57,12 @@ class SavedType(NamedTuple):
         names = _field_names(self.cls)
         if names is not None:
             return {name: getattr(value, name) for name in names}
-        return {name: own for name, own in vars(value).items() if not name.startswith(_NOT_OURS)}
+        known = self.description.fields
+        return {
+            name: own
+            for name, own in vars(value).items()
+            if name in known or not name.startswith(_NOT_OURS)
+        }
 
     def present(self, state: State, version: int) -> State:
         """A state that some version of the class has written, as the present one would have."""
@@ -94,7 +99,10 @@ class StateChecker:
         given = {name: state[name] for name in parameters if name in state}
         if parameters:
             known = {n: v for n, v in given.items() if not isinstance(v, Unsaved)}
-            check_parameters(kind.cls, known)
+            try:
+                check_parameters(kind.cls, known)
+            except (ValueError, TypeError) as error:
+                raise StateError(str(error).rstrip(".")) from None
         if given.get("n_jobs") == 0:
             raise StateError(f"{where} has 0 for n_jobs")
         if parameters and not state.keys() - given.keys():
@@ -217,7 +225,7 @@ def _field_names(cls: Any) -> list[str] | None:
     return list(cls._fields) if issubclass(cls, tuple) else None
 
 
-@saved("unsaved", state=Description({"text": Text()}))
+@saved("unsaved", state=Description({"text": PlainText()}))
 @dataclass(frozen=True)
 class Unsaved:
     """Stands for a parameter that a model file does not keep."""

@@ -23,10 +23,10 @@ from rarefind._core.fields import (
     Either,
     Flag,
     ListOf,
-    Number,
     Object,
+    PlainText,
+    RealNumber,
     StateError,
-    Text,
     Whole,
 )
 from rarefind._core.saved import saved
@@ -70,11 +70,13 @@ def _check_members(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
     | State(
         {
             "_members": ListOf(Object("auto-member", most={"least": "d"}, d="d"), low=1),
-            "best_name_": Text(),
+            "best_name_": PlainText(),
             "beats_chance_": Flag(),
             "interrupted_": Flag(),
-            "fitted_on_": DictOf(Text(), Whole()),
-            "_board": DictOf(Text(), ListOf(Either(Text(), Flag(), Number(nan=True, inf=True)))),
+            "fitted_on_": DictOf(PlainText(), Whole()),
+            "_board": DictOf(
+                PlainText(), ListOf(Either(PlainText(), Flag(), RealNumber(nan=True, inf=True)))
+            ),
         },
         _check_members,
     ),

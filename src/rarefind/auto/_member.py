@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from rarefind._core.fields import FloatArray, IntArray, Maybe, Object, StateError, Text
+from rarefind._core.fields import FloatArray, IntArray, Maybe, Object, PlainText, StateError
 from rarefind._core.saved import saved
 from rarefind._core.state import State
 from rarefind._core.types import Bools, Floats, Ints
@@ -89,7 +89,7 @@ def _check_given(state: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str
     "auto-member",
     state=State(
         {
-            "name": Text(),
+            "name": PlainText(),
             "estimator": Object(d="given", classes="classes"),
             "preparation": Maybe(Object("auto-preparation")),
             "rows": Maybe(IntArray("rows", low=0, strict=True)),

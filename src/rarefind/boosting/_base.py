@@ -23,8 +23,8 @@ from rarefind._core.fields import (
     BoolArray,
     FloatArray,
     Maybe,
-    Number,
     Object,
+    RealNumber,
     StateError,
     Whole,
 )
@@ -53,7 +53,7 @@ def check_trees(state: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str,
 SHARED_STATE = CLASSIFIER_STATE | State(
     {
         "_is_set": BoolArray("d"),
-        "_share": Maybe(Number(0, 1)),
+        "_share": Maybe(RealNumber(0, 1)),
         "n_rounds_": Whole(1),
         "validation_curve_": FloatArray("*", nan=True),
         "_trees": Object("boosted-trees"),

@@ -12,7 +12,7 @@ from joblib import effective_n_jobs
 from scipy.special import softmax
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from rarefind._core.fields import FloatArray, Number, Object, Size, StateError
+from rarefind._core.fields import FloatArray, Object, RealNumber, Size, StateError
 from rarefind._core.saved import saved
 from rarefind._core.state import State
 from rarefind._core.types import Array, Floats, Label
@@ -40,7 +40,7 @@ def _check_learners(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
             "_scale": FloatArray("learners", low=-1e30, high=1e30),
             "_network": Object("nlb-network", learners="learners", scores="scores"),
             "n_learners_": Size("learners"),
-            "n_splits_": Number(0),
+            "n_splits_": RealNumber(0),
         },
         _check_learners,
     ),

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from rarefind._core.checks import level_columns
-from rarefind._core.fields import Flag, Number, Object
+from rarefind._core.fields import Flag, Object, RealNumber
 from rarefind._core.saved import saved
 from rarefind._core.state import State
 from rarefind._core.threads import limit_threads
@@ -50,7 +50,7 @@ _DOMINANT = 0.95
         {
             "_has_one_part": Flag(),
             "_projection": Object("projection", d="d", given="given"),
-            "base_score_": Number(),
+            "base_score_": RealNumber(),
         },
         check_trees,
     ),

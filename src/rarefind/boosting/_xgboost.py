@@ -14,7 +14,7 @@ from joblib import effective_n_jobs
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from rarefind._core.fields import Number
+from rarefind._core.fields import RealNumber
 from rarefind._core.state import State
 from rarefind._core.types import Array, Bools, Floats, Label
 from rarefind.boosting._base import BOOSTING_STATE, BoostingClassifier, BoostingRows
@@ -30,7 +30,7 @@ _SHARE = Interval(Real, 0, 1, closed="right")
 
 
 #: What every sum of trees keeps in a model file.
-BOOSTED_TREES_STATE = BOOSTING_STATE | State({"base_score_": Number()})
+BOOSTED_TREES_STATE = BOOSTING_STATE | State({"base_score_": RealNumber()})
 
 
 class BoostedTreesClassifier(BoostingClassifier):

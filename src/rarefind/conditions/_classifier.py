@@ -15,7 +15,7 @@ from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from rarefind._core.checks import check_classes_left, training_weights
-from rarefind._core.fields import BoolArray, FloatArray, IntArray, Number, Perhaps, Whole
+from rarefind._core.fields import BoolArray, FloatArray, IntArray, Perhaps, RealNumber, Whole
 from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import report_progress, with_callbacks
 from rarefind._core.state import State
@@ -28,7 +28,7 @@ from rarefind.conditions._list_classifier import CONDITION_LIST_STATE, Condition
 from rarefind.conditions._matrix import BranchArrays, with_combinations
 from rarefind.conditions._measures import Measures
 from rarefind.conditions._rounding import opposite, round_threshold, shorten
-from rarefind.conditions._stumps import Boosting, distinct, eliminations, with_parts
+from rarefind.conditions._stumps import Boosting, distinct, eliminations, merge_rows, with_parts
 from rarefind.metrics import average_precision
 from rarefind.rules.branches import Branch, Combination
 from rarefind.selection import best_threshold
@@ -79,7 +79,7 @@ def _upgrade(version: int, state: dict[str, Any]) -> dict[str, Any]:
             "_is_level": Perhaps(BoolArray("d")),
             "sizes_": IntArray("*", low=0),
             "values_": FloatArray("*", nan=True),
-            "ensemble_value_": Number(nan=True),
+            "ensemble_value_": RealNumber(nan=True),
             "n_branches_": Whole(),
         }
     ),
@@ -428,7 +428,8 @@ class ConditionClassifier(ConditionListClassifier):
         X = with_combinations(rows.X, broken.combinations)
         branches, held = distinct(broken.branches, X, self.n_jobs)
         if self.parts:
-            _, gains = self._boosting().fit(held.tocsc(), rows.positive, rows.weight)
+            merged, positive, weight = merge_rows(held, rows.positive, rows.weight)
+            _, gains = self._boosting().fit(merged.tocsc(), positive, weight)
             best = np.argsort(-gains, kind="stable")[: _WITH_PARTS * self.max_conditions]
             whole = [branches[c] for c in best if gains[c] > 0]
             branches, held = distinct(with_parts(whole), X, self.n_jobs)

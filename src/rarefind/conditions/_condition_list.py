@@ -16,9 +16,10 @@ from rarefind._core.state import State
 from rarefind._core.types import Array, Floats
 from rarefind.conditions._matrix import BranchArrays, with_combinations
 from rarefind.rules import Rule, RuleError, RuleSet
-from rarefind.rules.branch_nodes import branch_node
+from rarefind.rules.branch_nodes import all_of, branch_node
 from rarefind.rules.branches import Branch, Combination, Test
-from rarefind.rules.sql_words import check_dialect, sql_name, sql_number
+from rarefind.rules.sql_columns import SqlColumns
+from rarefind.rules.sql_words import sql_number
 
 KIND, VERSION = "rarefind conditions", 1
 _LARGEST = 1e300
@@ -65,6 +66,12 @@ class ConditionList(NamedTuple):
         nodes = [branch_node(b, names, self.combinations) for b in self.tests.branches()]
         return RuleSet([Rule(str(node), name=f"c{i}") for i, node in enumerate(nodes, start=1)])
 
+    def features(self, n_features: int) -> set[int]:
+        """The columns that conditions ask for, also those in sums."""
+        asked = set(self.tests.column.tolist())
+        sums = [self.combinations[j - n_features].columns for j in asked if j >= n_features]
+        return {j for j in asked if j < n_features}.union(*sums)
+
 
 @kernel
 def _sum_weights(indptr: Array, indices: Array, weights: Floats, start: float) -> Floats:
@@ -98,21 +105,16 @@ def as_text(
     return "\n".join([*lines, f"alert from {threshold!r} on"])
 
 
-def as_sql(
-    listed: ConditionList, names: Sequence[str], dialect: str, table: str, output: str
-) -> str:
-    """A query that gives each row of a table its score."""
-    check_dialect(dialect)
+def as_sql(listed: ConditionList, columns: SqlColumns, rows: str, output: str) -> str:
+    """A query that gives each row of a table, whose name is in quotes, its score."""
+    columns, dialect = columns.only(listed.features(len(columns.names))), columns.dialect
     terms = [sql_number(listed.start, dialect)]
     zero = sql_number(0.0, dialect)
-    for rule, weight in zip(listed.rules(names), listed.weights.tolist(), strict=True):
+    for branch, weight in zip(listed.tests.branches(), listed.weights.tolist(), strict=True):
+        parts = [columns.node(j, test, listed.combinations) for j, test in branch.items()]
         added = sql_number(weight, dialect)
-        terms.append(f"CASE WHEN {rule.to_sql(dialect)} THEN {added} ELSE {zero} END")
-    total = "\n    + ".join(terms)
-    return (
-        f"SELECT {sql_name(table, dialect)}.*,\n  {total}\n  AS {sql_name(output, dialect)}\n"
-        f"FROM {sql_name(table, dialect)}"
-    )
+        terms.append(f"CASE WHEN {columns.condition(all_of(parts))} THEN {added} ELSE {zero} END")
+    return columns.query("\n    + ".join(terms), rows, output)
 
 
 def as_json(listed: ConditionList, names: Sequence[str]) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from typing import Self
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from rarefind._core.fields import Object
+from rarefind._core.fields import Flag, Object, Perhaps
 from rarefind._core.saved import check_object
 from rarefind._core.state import State
 from rarefind._core.types import Floats
@@ -19,10 +19,13 @@ from rarefind.conditions._measures import Measures
 from rarefind.conditions._reasons import reasons_of
 from rarefind.rules import Reason, RuleError, RuleSet
 from rarefind.rules.branches import BranchList
+from rarefind.rules.sql_columns import SqlColumns, own_columns
+from rarefind.rules.sql_words import sql_name
 
 #: What every list of conditions keeps in a model file.
 CONDITION_LIST_STATE = CLASSIFIER_STATE | State(
     {
+        "_is_encoded": Perhaps(Flag()),
         "_condition_list": Object("condition-list", most={"columns": "d"}, n="conditions"),
         "_measures": Object("condition-measures", n="conditions"),
     }
@@ -107,7 +110,13 @@ class ConditionListClassifier(RareClassifier):
             All columns of the table, and the priority.
         """
         check_is_fitted(self)
-        return as_sql(self._condition_list, self._feature_names(), dialect, table, output)
+        columns = own_columns(self, self._feature_names(), dialect)
+        columns.check_output(output)
+        return self._query(columns, sql_name(table, dialect), output)
+
+    def _query(self, columns: SqlColumns, rows: str, output: str) -> str:
+        """The query on features that are read from the columns of a table."""
+        return as_sql(self._condition_list, columns, rows, output)
 
     def to_json(self) -> str:
         """The whole model as JSON, which :meth:`from_json` reads.

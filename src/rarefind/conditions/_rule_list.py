@@ -17,8 +17,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from rarefind._core.checks import check_classes_left, training_weights
-from rarefind._core.fields import FloatArray, Perhaps, StateError, Text
-from rarefind._core.fields import Number as NumberField
+from rarefind._core.fields import FloatArray, Perhaps, PlainText, RealNumber, StateError
 from rarefind._core.saved import saved
 from rarefind._core.state import State
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Label, Table
@@ -39,10 +38,10 @@ def _check_rules(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
     state=CLASSIFIER_STATE
     | State(
         {
-            "_text": Text(),
-            "start_": NumberField(),
+            "_text": PlainText(),
+            "start_": RealNumber(),
             "_weights": FloatArray("rules"),
-            "_own_threshold": Perhaps(NumberField()),
+            "_own_threshold": Perhaps(RealNumber()),
         },
         _check_rules,
     ),

@@ -15,10 +15,10 @@ from rarefind._core.fields import (
     Flag,
     ListOf,
     Maybe,
-    Number,
+    PlainText,
+    RealNumber,
     Record,
     StateError,
-    Text,
     Whole,
 )
 from rarefind._core.state import State
@@ -27,12 +27,12 @@ from rarefind.data.columns import DatePlan, from_state
 
 __all__ = ["ENCODER_STATE", "check_zone"]
 
-_SPREAD = Record({"fill": Maybe(Number()), "shift": Number(), "scale": Number(0)})
+_SPREAD = Record({"fill": Maybe(RealNumber()), "shift": RealNumber(), "scale": RealNumber(0)})
 _ONE_OUTPUT = {
-    "column": Text(),
+    "column": PlainText(),
     "spread": _SPREAD,
     "marks_missing": Flag(),
-    "written": Maybe(Text()),
+    "written": Maybe(PlainText()),
 }
 _PLANS = {
     "number": Record({"kind": Choice("number"), **_ONE_OUTPUT}),
@@ -40,25 +40,25 @@ _PLANS = {
     "date": Record(
         {
             "kind": Choice("date"),
-            "column": Text(),
+            "column": PlainText(),
             "parts": DictOf(Choice("days", "month", "weekday", "hour"), _SPREAD),
             "marks_missing": Flag(),
-            "origin": Text(),
+            "origin": PlainText(),
             "timed": Flag(),
-            "written": Maybe(Text()),
-            "zone": Maybe(Text()),
+            "written": Maybe(PlainText()),
+            "zone": Maybe(PlainText()),
         }
     ),
     "levels": Record(
         {
             "kind": Choice("levels"),
-            "column": Text(),
-            "levels": ListOf(Text()),
-            "unit": Number(0, 1),
+            "column": PlainText(),
+            "levels": ListOf(PlainText()),
+            "unit": RealNumber(0, 1),
             "has_other": Flag(),
             "marks_missing": Flag(),
             "rows": Whole(1),
-            "counts": DictOf(Text(), Whole()),
+            "counts": DictOf(PlainText(), Whole()),
             "missing_rows": Whole(),
             "frequency": Maybe(_SPREAD),
         }
@@ -66,8 +66,8 @@ _PLANS = {
     "level codes": Record(
         {
             "kind": Choice("level codes"),
-            "column": Text(),
-            "levels": ListOf(Text()),
+            "column": PlainText(),
+            "levels": ListOf(PlainText()),
             "has_other": Flag(),
         }
     ),
@@ -123,13 +123,13 @@ ENCODER_STATE = State(
                 "scale": Flag(),
                 "max_levels": Whole(1),
                 "levels": Choice("one-hot", "code"),
-                "drop": ListOf(Text()),
+                "drop": ListOf(PlainText()),
             }
         ),
-        "input": ListOf(Text(), low=1),
+        "input": ListOf(PlainText(), low=1),
         "named": Flag(),
         "plans": ListOf(Either(*_PLANS.values()), low=1),
-        "dropped": DictOf(Text(), Text()),
+        "dropped": DictOf(PlainText(), PlainText()),
     },
     _check_plans,
 )

@@ -19,9 +19,9 @@ from rarefind._core.fields import (
     FloatArray,
     ListOf,
     Maybe,
-    Number,
+    PlainText,
+    RealNumber,
     StateError,
-    Text,
     TupleOf,
 )
 from rarefind._core.saved import saved
@@ -64,15 +64,15 @@ def _check_bins(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
     "column-reference",
     state=State(
         {
-            "column": Text(),
+            "column": PlainText(),
             "kind": Choice("number", "boolean", "text", "date"),
             "counts": DictOf(Choice("", _OUTSIDE, *_PARTS), FloatArray("*", low=0, high=1e18)),
             "cuts": FloatArray("*", rising=True),
-            "levels": ListOf(Text()),
-            "known": ListOf(Text()),
-            "span": TupleOf(Number(nan=True), Number(nan=True)),
-            "written": Maybe(Text()),
-            "zone": Maybe(Text()),
+            "levels": ListOf(PlainText()),
+            "known": ListOf(PlainText()),
+            "span": TupleOf(RealNumber(nan=True), RealNumber(nan=True)),
+            "written": Maybe(PlainText()),
+            "zone": Maybe(PlainText()),
         },
         _check_bins,
     ),

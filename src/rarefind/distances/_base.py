@@ -13,12 +13,16 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from rarefind._core.checks import check_finite, check_spread, clear_errors
+from rarefind._core.checks import check_finite, check_matrices, check_spread, clear_errors
 from rarefind._core.labels import choose_positive
 from rarefind._core.pairs import embed
 from rarefind._core.sklearn_compat import CallbackSupportMixin
 from rarefind._core.threads import limit_threads
 from rarefind._core.types import ArrayLike, Bools, Floats, Ints, Label, Table
+
+# Square matrices of the columns that a learner has at a time, at most: the map, what it is made
+# from, a gradient and a step.
+_MATRICES = 4
 
 
 class MahalanobisTransformer(
@@ -74,6 +78,7 @@ class MahalanobisTransformer(
             X, y = validate_data(self, X, y, ensure_min_samples=2, **options)
         check_finite(self, X)
         check_spread(self, X)
+        check_matrices(self, X.shape[1], _MATRICES)
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
         if classes.size < 2:

@@ -11,7 +11,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_array, check_consistent_length, validate_data
 
-from rarefind._core.checks import check_finite, check_spread
+from rarefind._core.checks import check_finite, check_matrices, check_spread
 from rarefind._core.types import ArrayLike, Floats, Ints, Table
 from rarefind.distances._base import MahalanobisTransformer, with_fixed_signs
 
@@ -132,6 +132,7 @@ class RCA(MahalanobisTransformer):
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2)
         check_finite(self, X)
         check_spread(self, X)
+        check_matrices(self, X.shape[1], 4)
         given = check_array(chunks, ensure_2d=False, dtype=None)
         check_consistent_length(X, given)
         if given.ndim != 1 or not np.issubdtype(given.dtype, np.integer) or given.min() < -1:

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from rarefind._core.fields import Flag, FloatArray, NameArray, Number, Perhaps, Size, Whole
+from rarefind._core.fields import Flag, FloatArray, NameArray, Perhaps, RealNumber, Size, Whole
 from rarefind._core.saved import saved
 from rarefind._core.state import State
 from rarefind._core.threads import limit_threads
@@ -67,14 +67,14 @@ class MLFPBound(NamedTuple):
             "n_features_in_": Size("d", low=1),
             "feature_names_in_": Perhaps(NameArray("d")),
             "components_": FloatArray("d", "d"),
-            "objective_": Number(),
-            "mu_": Number(0),
+            "objective_": RealNumber(),
+            "mu_": RealNumber(0),
             "n_iter_": Whole(),
             "converged_": Flag(),
-            "_size": Number(0),
-            "_share": Number(0, 1),
-            "_risk": Number(),
-            "_largest": Number(0),
+            "_size": RealNumber(0),
+            "_share": RealNumber(0, 1),
+            "_risk": RealNumber(),
+            "_largest": RealNumber(0),
         }
     ),
 )

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils import check_consistent_length
 
 from rarefind._core.budget import budget_share
-from rarefind._core.fields import Either, FloatArray, IntArray, Number, Text
+from rarefind._core.fields import Either, FloatArray, IntArray, PlainText, RealNumber
 from rarefind._core.saved import saved
 from rarefind._core.state import State
 from rarefind._core.types import ArrayLike, Floats, Label
@@ -52,7 +52,7 @@ def _balanced_accuracy(tp: Floats, fp: Floats, fn: Floats, tn: Floats) -> Floats
     return np.asarray((_ratio(tp, tp + fn) + _ratio(tn, tn + fp)) / 2)
 
 
-@saved("f-beta", state=State({"beta": Number(above=0)}))
+@saved("f-beta", state=State({"beta": RealNumber(above=0)}))
 @dataclass(frozen=True)
 class FBeta:
     """F-measure that holds recall ``beta`` times as important as precision.
@@ -80,7 +80,7 @@ class FBeta:
     "cost",
     state=State(
         {
-            name: Either(Number(), FloatArray("n"), IntArray("n"))
+            name: Either(RealNumber(), FloatArray("n"), IntArray("n"))
             for name in ("c_fp", "c_fn", "c_tp", "c_tn")
         }
     ),
@@ -118,7 +118,7 @@ class Cost:
         return -np.asarray(total, dtype=float)
 
 
-@saved("recall-at-least", state=State({"recall": Number(0, 1)}))
+@saved("recall-at-least", state=State({"recall": RealNumber(0, 1)}))
 @dataclass(frozen=True)
 class RecallAtLeast:
     """The best precision among decisions that find at least this share of the positives.
@@ -144,7 +144,7 @@ class RecallAtLeast:
         return np.where(enough, _ratio(tp, tp + fp), recall - self.recall)
 
 
-@saved("alerts-at-most", state=State({"k": Either(Number(0), Text())}))
+@saved("alerts-at-most", state=State({"k": Either(RealNumber(0), PlainText())}))
 @dataclass(frozen=True)
 class AlertsAtMost:
     """The most positives found by at most ``k`` alerts.

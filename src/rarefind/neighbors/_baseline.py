@@ -12,7 +12,7 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from rarefind._core.fields import Number, Perhaps
+from rarefind._core.fields import Perhaps, RealNumber
 from rarefind._core.sklearn_compat import with_callbacks
 from rarefind._core.state import State
 from rarefind._core.types import ArrayLike, Bools, Floats, Ints, Label, Table
@@ -23,7 +23,7 @@ from rarefind.rules import Reason
 from rarefind.search import DISTANCES
 
 #: What every baseline keeps in a model file.
-BASELINE_STATE = NEIGHBOUR_STATE | State({"_own_threshold": Perhaps(Number(0))})
+BASELINE_STATE = NEIGHBOUR_STATE | State({"_own_threshold": Perhaps(RealNumber(0))})
 
 
 class BaselineClassifier(NeighbourClassifier):

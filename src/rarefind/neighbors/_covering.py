@@ -31,11 +31,22 @@ class EllipsoidScores(NamedTuple):
     deciding: Ints  # (layers, queries) place of the positive whose ellipsoid gave the score
 
 
-def in_threads(task: Callable[[int], None], places: Ints, n_jobs: int | None) -> None:
-    """Run the task of each place, the places shared among threads."""
+def _no_step() -> None:
+    """Report nothing."""
+
+
+def in_threads(
+    task: Callable[[int], None],
+    places: Ints,
+    n_jobs: int | None,
+    step: Callable[[], None] = _no_step,
+) -> None:
+    """Run the task of each place, the places shared among threads; ``step`` after each."""
     jobs = min(effective_n_jobs(-1 if n_jobs is None else n_jobs), places.size)
     # Tasks write to arrays that they share, so a process of their own would not do.
-    Parallel(n_jobs=jobs, require="sharedmem")(delayed(task)(int(j)) for j in places)
+    work = Parallel(n_jobs=jobs, require="sharedmem", return_as="generator")
+    for _ in work(delayed(task)(int(j)) for j in places):
+        step()
 
 
 def score_rows(
@@ -46,11 +57,13 @@ def score_rows(
     *,
     union: bool,
     n_jobs: int | None,
+    step: Callable[[], None] = _no_step,
 ) -> EllipsoidScores:
     """Score queries by the ellipsoid of their nearest positive, or by the best of all.
 
     ``ellipsoids_of`` gives the ellipsoids of the j-th positive, one a layer; it is asked once for
-    every positive that decides, and what it gives is not kept.
+    every positive that decides, and what it gives is not kept. ``step`` is called once for every
+    positive.
     """
     _, at = nearest_on_all_cores(queries, rows.X[rows.positives], 1, n_jobs)
     nearest = at[:, 0]
@@ -77,9 +90,12 @@ def score_rows(
                 deciding[layer, better] = j
 
     if union:
-        in_threads(best_of_all, np.arange(rows.positives.size), n_jobs)
+        in_threads(best_of_all, np.arange(rows.positives.size), n_jobs, step)
     else:
-        in_threads(nearest_only, np.flatnonzero(ends > starts), n_jobs)
+        asked = np.flatnonzero(ends > starts)
+        in_threads(nearest_only, asked, n_jobs, step)
+        for _ in range(rows.positives.size - asked.size):
+            step()
     return EllipsoidScores(score, nearest, deciding)
 
 
@@ -89,6 +105,7 @@ class Layers(NamedTuple):
     score: Floats  # (layers, rows)
     owner: Ints  # (rows,) row number of the nearest training positive
     positive: Bools  # (rows,)
+    weight: Floats  # (rows,)
 
 
 class LayerChoice(NamedTuple):
@@ -108,7 +125,10 @@ def choose_layers(
     if fixed is None:
         check_positives_held_out(held.positive)
     bounds = THRESHOLDS if fixed is None else bounds_at(fixed)
-    found = [best_threshold(held.positive, score, metric, bounds=bounds) for score in held.score]
+    found = [
+        best_threshold(held.positive, score, metric, sample_weight=held.weight, bounds=bounds)
+        for score in held.score
+    ]
     values = np.array([best.value for best in found])
     # The first among equals, but for rounding: the smallest quantile, the roundest ellipsoid.
     best = int(np.argmax(np.isclose(values, values.max(), rtol=1e-12, atol=1e-15)))
@@ -120,9 +140,9 @@ def choose_layers(
             mine = held.owner == row
             if not (mine & held.positive).any():
                 continue
-            tp = alert[:, mine & held.positive].sum(axis=1).astype(float)
-            fp = alert[:, mine & ~held.positive].sum(axis=1).astype(float)
-            p, n = float((mine & held.positive).sum()), float((mine & ~held.positive).sum())
+            sides = mine & held.positive, mine & ~held.positive
+            tp, fp = (alert[:, side] @ held.weight[side] for side in sides)
+            p, n = (float(held.weight[side].sum()) for side in sides)
             here = np.round(evaluate(metric, tp, fp, p - tp, n - fp), 12)
             # Among layers that are worth the same here, the one that is worth most everywhere.
             layer[j] = np.lexsort((values, here))[-1] if here[best] < here.max() else best

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from rarefind._core.fields import Either, FloatArray, IntArray, Number, Perhaps, StateError
+from rarefind._core.fields import Either, FloatArray, IntArray, Perhaps, RealNumber, StateError
 from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import with_callbacks
 from rarefind._core.state import State
@@ -47,11 +47,11 @@ def _check_scales(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
     | State(
         {
             "_rare_first": IntArray("classes"),
-            "gamma_": Either(Number(above=0), FloatArray("classes", above=0)),
-            "threshold_": Perhaps(Number(above=0)),
-            "cost_ratio_": Perhaps(Number(above=0)),
-            "_relative": Perhaps(Number(above=0)),
-            "gamma_synthetic_": Perhaps(Number(above=0)),
+            "gamma_": Either(RealNumber(above=0), FloatArray("classes", above=0)),
+            "threshold_": Perhaps(RealNumber(above=0)),
+            "cost_ratio_": Perhaps(RealNumber(above=0)),
+            "_relative": Perhaps(RealNumber(above=0)),
+            "gamma_synthetic_": Perhaps(RealNumber(above=0)),
         },
         _check_scales,
     ),
@@ -128,14 +128,20 @@ class GammaKNNClassifier(NeighbourClassifier):
 
     Notes
     -----
-    Edges, in this order: fewer than q positives give priority 0; fewer than r negatives, or a
-    positive at distance 0, give priorities above all others, the higher the further the negatives.
-    Ties between a positive and a negative go to the positive. A training row is left out of its own
-    search by its number, so its copies still count.
+    Edges, in this order: fewer than q positives give priority 0, fewer than r negatives one above
+    all others. A row that is a copy of n⁺ positives and n⁻ negatives, n⁺ ≥ q or n⁻ ≥ r of them, has
+    the priority (((n⁺ + ½)/q)/((n⁻ + ½)/r))^(1/√d) in d columns (1 for given distances): the ratio
+    of copies spread out a little. With q positives at distance 0 and no negative it is above all
+    others, the higher the further the negatives. Other ties between a positive and a negative go to
+    the positive. A training row is left out of its own search by its number, so its copies still
+    count.
 
     Probabilities are logistic in log s, fitted to the held-out rows. With more than two classes the
     k nearest rows vote by plurality, ties go to the rarer class, and probabilities are the shares
-    of the vote.
+    of the vote; of more than k copies of a row the k votes are shared out by their numbers.
+
+    A fit that takes long says so after its first rows: in the progress bar, to callbacks, and in
+    the log ``rarefind.neighbors``.
 
     References
     ----------

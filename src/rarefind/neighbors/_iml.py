@@ -12,6 +12,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from rarefind._core.checks import check_matrices
 from rarefind._core.fields import StateError
 from rarefind._core.pairs import embed, nearest_squared
 from rarefind._core.saved import saved
@@ -28,6 +29,12 @@ from rarefind.search import NeighborSearch
 
 # Each LMNN is a step on the way, so it is stopped early, and the warning of that kept quiet.
 _MAX_ITER, _TOL = 50, 1e-3
+
+# Square matrices of the columns that LMNN has at a time, with the map of all rows.
+_MATRICES = 5
+
+# Bytes of maps that are kept, as the next row may need the same.
+_MAPS_KEPT = 2**27
 
 # Fewer rows than this are not worth another process.
 _ROWS_A_PROCESS = 100
@@ -187,6 +194,7 @@ class IMLClassifier(SurroundingsClassifier):
         return asked, asked
 
     def _point_sets(self, X: Floats, codes: Ints, rows: Ints, seed: int) -> list[PointSet]:
+        check_matrices(self, X.shape[1], _MATRICES)
         components = self._learner(seed).learn(X[rows], codes[rows])
         return self._two_sets(X, codes, rows, self._neighbor_counts(), components=components)
 
@@ -197,12 +205,14 @@ class IMLClassifier(SurroundingsClassifier):
         self, sets: Sequence[PointSet], X: Floats, exclude: Sequence[Ints] | None = None
     ) -> Floats:
         q, r = voters(self.k)
-        pairs = [_distances_of(space, q, r) for space in self._last_spaces(sets, X)]
+        pairs = [
+            _distances_of(space, q, r) for space in self._last_spaces(sets, X, with_maps=False)
+        ]
         return self._pair([np.concatenate(arrays) for arrays in zip(*pairs, strict=True)]).score()
 
     def _explain(self, X: Floats) -> list[Reason]:
         reasons = []
-        for x, space in zip(X, self._last_spaces(self._sets, X), strict=True):
+        for x, space in zip(X, self._last_spaces(self._sets, X, with_maps=True), strict=True):
             local = [
                 s._replace(
                     search=NeighborSearch(s.search.points[at], components=space.components),
@@ -218,8 +228,11 @@ class IMLClassifier(SurroundingsClassifier):
             reasons += explain(row, score, self._ranks(score), local, found, 1.0, names)
         return reasons
 
-    def _last_spaces(self, sets: Sequence[PointSet], X: Floats) -> list[_Space]:
-        """Where each row's selections came to rest, the rows shared among processes."""
+    def _last_spaces(self, sets: Sequence[PointSet], X: Floats, *, with_maps: bool) -> list[_Space]:
+        """Where each row's selections came to rest, the rows shared among processes.
+
+        The maps of all rows are only given where they are asked for: each is a matrix.
+        """
         first = [s.search.query(X, s.k)[1] for s in sets]
         # One layout, so that the kernels are compiled once.
         X, *points = map(np.ascontiguousarray, (X, *(s.search.points for s in sets)))
@@ -230,7 +243,7 @@ class IMLClassifier(SurroundingsClassifier):
         )
         parts = np.array_split(np.arange(len(X)), 1 if jobs == 1 else 4 * jobs)
         done = Parallel(n_jobs=jobs)(
-            delayed(_last_spaces)(rounds, X[part], [f[part] for f in first], points)
+            delayed(_last_spaces)(rounds, X[part], [f[part] for f in first], points, with_maps)
             for part in parts
         )
         return [space for part in done for space in part]
@@ -287,6 +300,8 @@ class _SelectionRounds(NamedTuple):
         for _ in range(self.max_rounds):
             key = np.concatenate([np.sort(at) for at in selected]).tobytes()
             if key not in learned:
+                if len(learned) * 8 * x.size**2 >= _MAPS_KEPT:
+                    learned.clear()
                 learned[key] = self._learn(selected, points)
             components = learned[key]
             place = embed(x[None], components)
@@ -307,12 +322,13 @@ class _SelectionRounds(NamedTuple):
 
 
 def _last_spaces(
-    rounds: _SelectionRounds, X: Floats, first: list[Ints], points: list[Floats]
+    rounds: _SelectionRounds, X: Floats, first: list[Ints], points: list[Floats], with_maps: bool
 ) -> list[_Space]:
     learned: dict[bytes, Floats] = {}
+    found = []
     # On so few rows threads cost more than they give, and could change the last digits.
     with limit_threads(1):
-        return [
-            rounds.last_space(x, [f[i][f[i] >= 0] for f in first], points, learned)
-            for i, x in enumerate(X)
-        ]
+        for i, x in enumerate(X):
+            space = rounds.last_space(x, [f[i][f[i] >= 0] for f in first], points, learned)
+            found.append(space if with_maps else space._replace(components=np.empty((0, x.size))))
+    return found

@@ -10,7 +10,7 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from rarefind._core.fields import BoolArray, FloatArray, Number, Object, Size
+from rarefind._core.fields import BoolArray, FloatArray, Object, RealNumber, Size
 from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import with_callbacks
 from rarefind._core.state import State
@@ -27,7 +27,7 @@ from rarefind.search import DISTANCES
     state=NEIGHBOUR_STATE
     | State(
         {
-            "global_gamma_": Number(above=0),
+            "global_gamma_": RealNumber(above=0),
             "_regions": Object("regions", n="regions", d="d"),
             "centres_": FloatArray("regions", "d"),
             "gammas_": FloatArray("regions", above=0),

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import _fit_context
@@ -15,14 +15,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from rarefind._core.checks import check_matrices
 from rarefind._core.deadline import check_time_left, deadline
 from rarefind._core.fields import (
     BoolArray,
     Either,
     FloatArray,
     ListOf,
-    Number,
     Object,
+    RealNumber,
     StateError,
     Whole,
 )
@@ -41,6 +42,7 @@ from rarefind.neighbors._covering import (
     in_threads,
     score_rows,
 )
+from rarefind.neighbors._held_out import draw_queries
 from rarefind.neighbors._stability import EllipsoidBounds, stability_bounds
 from rarefind.neighbors.ellipsoids import (
     Ellipsoid,
@@ -57,6 +59,21 @@ from rarefind.selection.cross_validation import check_positives_held_out
 _QUANTILES = (0.002, 0.01, 0.05, 0.2)
 _MUS = (1.0, 0.1, 0.01)
 _LAMS = (1.0, 1e-2, 1e-4)
+# Square matrices of the columns beside one for each ellipsoid: those of the one that is solved.
+_MATRICES = 3
+
+
+class _HeldOutRows(NamedTuple):
+    """Folds, of which only drawn rows are scored, with the class and weight of all rows."""
+
+    pairs: list[tuple[Ints, Ints]]
+    positive: Bools
+    weight: Floats
+
+
+def _upgrade(version: int, state: dict[str, Any]) -> dict[str, Any]:
+    """Version 1 held out all rows."""
+    return {"max_queries": 50_000, **state}
 
 
 def _check_ellipsoids(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
@@ -67,11 +84,13 @@ def _check_ellipsoids(state: Mapping[str, Any], sizes: Mapping[str, int]) -> Non
             raise StateError("'ellipsoids_' are not those of the rows")
 
 
-_SETTING = Either(Number(0), FloatArray("positives", low=0))
+_SETTING = Either(RealNumber(0), FloatArray("positives", low=0))
 
 
 @saved(
     "me2",
+    2,
+    upgrade=_upgrade,
     state=CLASSIFIER_STATE
     | State(
         {
@@ -129,6 +148,9 @@ class ME2Classifier(RareClassifier):
         Folds for tuning and probabilities, fewer when a class has fewer rows. Nothing is held out
         if the three parameters are numbers and ``threshold=None``: probabilities are then
         s / (1 + s) for a priority s, and reasons name no rank.
+    max_queries : int, default=50_000
+        At most this many rows of a class are held out, drawn at random and weighted to stand for
+        all.
     tol : float, default=1e-6
         Duality gap, relative to the objective, at which an ellipsoid is done.
     max_iter : int, default=1000
@@ -207,6 +229,7 @@ class ME2Classifier(RareClassifier):
         "threshold": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither"), None],
         "metric": [str, callable],
         "cv": ["cv_object"],
+        "max_queries": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "pos_label": "no_validation",
@@ -238,6 +261,7 @@ class ME2Classifier(RareClassifier):
         threshold: Any = "auto",
         metric: Any = "f1",
         cv: Any = 2,
+        max_queries: int = 50_000,
         tol: float = 1e-6,
         max_iter: int = 1000,
         pos_label: Label = None,
@@ -253,6 +277,7 @@ class ME2Classifier(RareClassifier):
         self.threshold = threshold
         self.metric = metric
         self.cv = cv
+        self.max_queries = max_queries
         self.tol = tol
         self.max_iter = max_iter
         self.pos_label = pos_label
@@ -281,6 +306,7 @@ class ME2Classifier(RareClassifier):
         table = X
         X, codes = self._start_fit(X, y, self.pos_label)
         metric = self._count_metric()
+        check_matrices(self, X.shape[1], int(self._is_positive(codes).sum()) + _MATRICES)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         positive = self._is_positive(codes)
         # A copy: the rows inside an ellipsoid are looked up again when others are scored.
@@ -290,12 +316,16 @@ class ME2Classifier(RareClassifier):
         if len(settings) > 1 or self.threshold == "auto" or self._can_calibrate(positive):
             labels = self.classes_[codes]
             pairs = folds(table, labels, self.cv, groups=groups, random_state=seed)
-        steps = len(pairs) * (1 + (len(settings) > 1)) + 1
+        weight = draw_queries(codes, self.max_queries, np.random.RandomState(seed))
+        parts = _HeldOutRows(
+            [(train, test[weight[test] > 0]) for train, test in pairs], positive, weight
+        )
+        once = sum(int(positive[train].sum()) for train, _ in pairs)
+        steps = once * (1 + (len(settings) > 1)) + int(positive.sum())
         with report_progress(self, "ellipsoids", steps, X, codes, self.verbose) as step:
-            chosen = self._choose_settings(settings, pairs, positive, metric, step)
-            self._hold_out_and_calibrate(chosen, pairs, positive, step)
-            self.ellipsoids_ = self._learn(chosen)
-            step()
+            chosen = self._choose_settings(settings, parts, metric, step)
+            self._hold_out_and_calibrate(chosen, parts, step)
+            self.ellipsoids_ = self._learn(chosen, step)
         self._summarise(chosen)
         return self
 
@@ -364,15 +394,14 @@ class ME2Classifier(RareClassifier):
         self,
         settings_of: Callable[[int], list[Setting]],
         layers: int,
-        pairs: list[tuple[Ints, Ints]],
-        positive: Bools,
+        parts: _HeldOutRows,
         step: Callable[[], None],
     ) -> Layers:
         """Score the test rows of each fold by ellipsoids of its training rows."""
         X, end = self._rows.X, deadline()
         scores, owners = [], []
-        for train, test in pairs:
-            rows = _training_rows(X, positive, train)
+        for train, test in parts.pairs:
+            rows = _training_rows(X, parts.positive, train)
 
             def solve_for(j: int, rows: EllipsoidRows = rows) -> Iterator[Ellipsoid]:
                 check_time_left(end)
@@ -380,19 +409,25 @@ class ME2Classifier(RareClassifier):
                 return excluding_ellipsoids(rows, row, settings_of(row), self.tol, self.max_iter)
 
             found = score_rows(
-                rows, solve_for, layers, X[test], union=self.combine == "union", n_jobs=self.n_jobs
+                rows,
+                solve_for,
+                layers,
+                X[test],
+                union=self.combine == "union",
+                n_jobs=self.n_jobs,
+                step=step,
             )
             scores.append(found.score)
             owners.append(rows.positives[found.nearest])
-            step()
-        held = np.concatenate([test for _, test in pairs])
-        return Layers(np.hstack(scores), np.concatenate(owners), positive[held])
+        held = np.concatenate([test for _, test in parts.pairs])
+        return Layers(
+            np.hstack(scores), np.concatenate(owners), parts.positive[held], parts.weight[held]
+        )
 
     def _choose_settings(
         self,
         settings: list[Setting],
-        pairs: list[tuple[Ints, Ints]],
-        positive: Bools,
+        parts: _HeldOutRows,
         metric: CountMetric,
         step: Callable[[], None],
     ) -> list[Setting]:
@@ -401,7 +436,7 @@ class ME2Classifier(RareClassifier):
         self.tuned_locally_ = np.zeros(positives.size, dtype=bool)
         if len(settings) == 1:
             return settings * positives.size
-        held = self._hold_out(lambda _: settings, len(settings), pairs, positive, step)
+        held = self._hold_out(lambda _: settings, len(settings), parts, step)
         fixed = None if self.threshold == "auto" else self._fixed_threshold()
         layers, self.tuned_locally_ = choose_layers(
             held, positives, metric, fixed, local=self.tuning == "local"
@@ -411,21 +446,20 @@ class ME2Classifier(RareClassifier):
     def _hold_out_and_calibrate(
         self,
         chosen: list[Setting],
-        pairs: list[tuple[Ints, Ints]],
-        positive: Bools,
+        parts: _HeldOutRows,
         step: Callable[[], None],
     ) -> None:
         """The threshold, and probabilities and ranks where rows are held out."""
-        if not pairs:
+        if not parts.pairs:
             self._leave_uncalibrated()
             return
         own = dict(zip(self._rows.positives.tolist(), chosen, strict=True))
-        held = self._hold_out(lambda row: [own[row]], 1, pairs, positive, step)
+        held = self._hold_out(lambda row: [own[row]], 1, parts, step)
         if self.threshold == "auto":
             check_positives_held_out(held.positive)
-        self._calibrate(held.score[0], held.positive, np.ones(held.positive.size))
+        self._calibrate(held.score[0], held.positive, held.weight)
 
-    def _learn(self, chosen: list[Setting]) -> list[Ellipsoid]:
+    def _learn(self, chosen: list[Setting], step: Callable[[], None]) -> list[Ellipsoid]:
         rows = self._rows
         found: dict[int, Ellipsoid] = {}
 
@@ -433,7 +467,7 @@ class ME2Classifier(RareClassifier):
             row = int(rows.positives[j])
             (found[j],) = excluding_ellipsoids(rows, row, [chosen[j]], self.tol, self.max_iter)
 
-        in_threads(learn, np.arange(rows.positives.size), self.n_jobs)
+        in_threads(learn, np.arange(rows.positives.size), self.n_jobs, step)
         return [found[j] for j in range(rows.positives.size)]
 
     def _summarise(self, chosen: list[Setting]) -> None:

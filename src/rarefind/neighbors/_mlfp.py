@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from rarefind._core.deadline import check_time_left, deadline
-from rarefind._core.fields import Number, Object, Whole
+from rarefind._core.fields import Object, RealNumber, Whole
 from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import with_callbacks
 from rarefind._core.state import State
@@ -45,11 +45,11 @@ _AS_GAMMA, _WORTH_MORE = (0.0, 1.0), 0.1
     state=NEIGHBOUR_STATE
     | State(
         {
-            "mu_": Number(0),
-            "c_": Number(0, 1),
+            "mu_": RealNumber(0),
+            "c_": RealNumber(0, 1),
             "distance_": Object("mlfp", d="d"),
             "n_iter_": Whole(),
-            "objective_": Number(),
+            "objective_": RealNumber(),
         }
     ),
 )

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rarefind._core.fields import Float, FloatArray, IntArray, Number, StateError, Whole
+from rarefind._core.fields import Float, FloatArray, IntArray, RealNumber, StateError, Whole
 from rarefind._core.kernels import kernel, read_only
 from rarefind._core.saved import saved
 from rarefind._core.state import State
@@ -78,11 +78,11 @@ def _check_matrix(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
             "centre": FloatArray("d"),
             "radius": Float(0),
             "matrix": FloatArray("d", "d"),
-            "max_radius": Number(0),
-            "mu": Number(0),
-            "lam": Number(0),
-            "loss": Number(),
-            "gap": Number(),
+            "max_radius": RealNumber(0),
+            "mu": RealNumber(0),
+            "lam": RealNumber(0),
+            "loss": RealNumber(),
+            "gap": RealNumber(),
             "n_iter": Whole(),
             "positives": IntArray("inside", low=0),
             "negatives": IntArray("near", low=0),

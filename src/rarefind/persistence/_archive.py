@@ -71,7 +71,9 @@ class Archive:
         if math.prod(shape) * dtype.itemsize != size or max(shape, default=0) > self._size:
             raise RefusedError("holds an array that is not as long as it says.")
         with self._zip.open(name) as part:
-            return np.lib.format.read_array(part, allow_pickle=False)
+            found = np.lib.format.read_array(part, allow_pickle=False)
+        # By rows, as every model has them: kernels would be compiled anew for another layout.
+        return np.asarray(found, order="C")
 
     def _check_parts(self) -> None:
         """Nothing is compressed, twice there or shared: no more than the file can come out."""

@@ -56,6 +56,14 @@ _ROOMS = (
     "tables",
     "persistence",
 )
+#: What only pipelines need, which import more of scikit-learn.
+_OF_PIPELINES = (
+    "pipeline",
+    "standard-scaler",
+    "min-max-scaler",
+    "robust-scaler",
+    "max-abs-scaler",
+)
 _MODULE = re.compile(rf"rarefind\.({'|'.join(_ROOMS)})(\._?[a-z][a-z0-9_]*)?")
 
 
@@ -64,8 +72,9 @@ def save(model: Any, path: str | Path) -> None:
 
     Parameters
     ----------
-    model : TableModel or rarefind estimator
-        Fitted.
+    model : TableModel, rarefind estimator or Pipeline
+        Fitted. A pipeline has scikit-learn's ``StandardScaler``, ``MinMaxScaler``, ``RobustScaler``
+        or ``MaxAbsScaler`` before one of our estimators.
     path : str or Path
         Where to; a file that is there is replaced when the new one is whole.
 
@@ -80,19 +89,15 @@ def save(model: Any, path: str | Path) -> None:
     >>> bool((rarefind.load(path).priority([[4.0]]) == model.priority([[4.0]])).all())
     True
     """
-    if not _is_model(type(model)):
-        raise ValueError(f"{type(model).__name__} is not a rarefind model, so it cannot be saved.")
-    if not hasattr(model, "classes_"):
-        raise ValueError(f"This {type(model).__name__} is not fitted: fit it before it is saved.")
-    model = copy(model)  # that of a stream may go on learning in another thread
+    kind, model = type(model).__name__, _as_saved(model)
     try:
         check_object(model)  # what would be refused when it is opened is not written
     except StateError as error:
-        raise ValueError(f"This {type(model).__name__} cannot be saved ({error}).") from None
+        raise ValueError(f"This {kind} cannot be saved ({error}).") from None
     encoder = Encoder()
     tree = encoder.encode(model)
     members = {
-        "manifest.json": _json(_manifest(model, encoder.modules)),
+        "manifest.json": _json(_manifest(kind, encoder.modules)),
         "model.json": _json(tree),
     }
     for number, array in enumerate(encoder.arrays):
@@ -108,6 +113,21 @@ def save(model: Any, path: str | Path) -> None:
         part.write_bytes(MARK + hashlib.sha256(body).digest() + body)
 
 
+def _as_saved(model: Any) -> Any:
+    """What is written for a model; raises where it is not one of ours, or not fitted."""
+    is_pipeline = type(model).__module__ == "sklearn.pipeline"
+    if not is_pipeline and not _is_model(type(model)):
+        raise ValueError(f"{type(model).__name__} is not a rarefind model, so it cannot be saved.")
+    if is_pipeline:
+        from rarefind.persistence._pipeline import SavedPipeline
+
+        made: Any = SavedPipeline.of(model)
+    if not hasattr(model, "classes_"):
+        raise ValueError(f"This {type(model).__name__} is not fitted: fit it before it is saved.")
+    # That of a stream may go on learning in another thread.
+    return made._replace(model=copy(made.model)) if is_pipeline else copy(model)
+
+
 def load(path: str | Path) -> Any:
     """Open a model file; no code in it is run.
 
@@ -121,7 +141,7 @@ def load(path: str | Path) -> Any:
 
     Returns
     -------
-    TableModel or rarefind estimator
+    TableModel, rarefind estimator or Pipeline
         Scores bit for bit as the saved one.
 
     Raises
@@ -172,7 +192,9 @@ def _open(archive: Archive) -> Any:
     find = _type_of_name if manifest["format"] == 1 else _type_of_tag
     decoder = Decoder(archive.array, find)
     model = decoder.decode(archive.json("model.json"))
-    if not _is_model(type(model)) or not hasattr(model, "classes_"):
+    if hasattr(model, "pipeline"):
+        model = model.pipeline()
+    elif not _is_model(type(model)) or not hasattr(model, "classes_"):
         raise RefusedError("does not hold a fitted model.")
     if decoder.arrays != set(range(archive.n_arrays)):
         raise RefusedError("holds arrays that its model does not refer to.")
@@ -190,6 +212,9 @@ def _import_modules(names: Any) -> None:
 def _type_of_tag(tag: Any) -> SavedType | None:
     """The class with a tag; all rooms are searched for one that lives elsewhere than it did."""
     found = type_of_tag(tag)
+    if found is None and isinstance(tag, str) and tag in _OF_PIPELINES:
+        import_module("rarefind.persistence._pipeline")
+        return type_of_tag(tag)
     if found is None:
         for room in _ROOMS:
             module = import_module(f"rarefind.{room}")
@@ -221,10 +246,10 @@ def _check_format(manifest: dict[str, Any]) -> None:
         )
 
 
-def _manifest(model: Any, modules: set[str]) -> dict[str, Any]:
+def _manifest(kind: str, modules: set[str]) -> dict[str, Any]:
     return {
         "format": FORMAT,
-        "kind": type(model).__name__,
+        "kind": kind,
         "saved": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
         "modules": sorted(modules),
         "versions": {

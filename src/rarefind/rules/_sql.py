@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from rarefind.rules._sql_values import sql_arithmetic, sql_column
+from rarefind.rules.sql_values import sql_arithmetic, sql_column
 from rarefind.rules.sql_words import check_dialect, sql_name, sql_number, sql_text
 from rarefind.rules.syntax import (
     And,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +21,7 @@ from rarefind.rules.syntax import (
     Node,
     Number,
     Or,
+    Text,
     Truth,
 )
 
@@ -74,6 +75,28 @@ def _levels(value: Node, test: Test) -> Node:
     if len(levels) == 1:
         return Compare("!=" if test.negated else "=", value, number(levels[0].value))
     return IsIn(value, levels, test.negated)
+
+
+def coded_node(column: Column, levels: Sequence[str], test: Test) -> Node:
+    """What a test on the numbers of levels asks of their texts.
+
+    The number of a level is its place; one beyond the last stands for all other levels.
+    """
+    passes = {level: test.holds(float(code)) for code, level in enumerate(levels)}
+    return among_node(column, passes, test.holds(float(len(levels))), test.missing)
+
+
+def among_node(column: Column, passes: Mapping[str, bool], others: bool, missing: bool) -> Node:
+    """That a level is one of those that pass; ``others`` says whether unnamed levels do."""
+    named = tuple(Text(level) for level, passed in passes.items() if passed != others)
+    if not named:
+        if others == missing:
+            return Truth(others)
+        return IsMissing(column, negated=others)
+    node: Node = IsIn(column, named, negated=others)
+    if len(named) == 1:
+        node = Compare("!=" if others else "=", column, named[0])
+    return Or((node, IsMissing(column))) if missing else node
 
 
 def branch_node(

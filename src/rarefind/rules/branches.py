@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from rarefind._core.fields import Number, TupleOf, Whole
+from rarefind._core.fields import RealNumber, TupleOf, Whole
 from rarefind._core.saved import saved
 from rarefind._core.state import State
 
@@ -73,8 +73,8 @@ Branch: TypeAlias = dict[int, Test]
     state=State(
         {
             "columns": TupleOf(Whole(), size="n"),
-            "loadings": TupleOf(Number(), size="n"),
-            "fills": TupleOf(Number(nan=True), size="n"),
+            "loadings": TupleOf(RealNumber(), size="n"),
+            "fills": TupleOf(RealNumber(nan=True), size="n"),
         },
         lambda state, _: {"columns": max(state["columns"], default=-1) + 1},
     ),

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from rarefind._core.fields import FloatArray, Number
+from rarefind._core.fields import FloatArray, RealNumber
 from rarefind._core.saved import saved
 from rarefind._core.state import State
 from rarefind._core.types import Bools, Floats
@@ -44,7 +44,7 @@ class Reference(NamedTuple):
         return np.asarray(self.below[np.searchsorted(self.score, score, side="left")])
 
 
-@saved("calibration", state=State({"slope": Number(above=0), "offset": Number()}))
+@saved("calibration", state=State({"slope": RealNumber(above=0), "offset": RealNumber()}))
 class OddsCalibration(NamedTuple):
     """Probability of the positive class from a score like odds: logistic in its logarithm.
 
@@ -88,11 +88,11 @@ class OddsCalibration(NamedTuple):
     "beta-calibration",
     state=State(
         {
-            "slope": Number(above=0),
-            "offset": Number(),
-            "low": Number(above=0),
-            "high": Number(above=0),
-            "shift": Number(),
+            "slope": RealNumber(above=0),
+            "offset": RealNumber(),
+            "low": RealNumber(above=0),
+            "high": RealNumber(above=0),
+            "shift": RealNumber(),
         }
     ),
 )

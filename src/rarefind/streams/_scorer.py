@@ -21,6 +21,9 @@ from rarefind.streams._state import Learners, StreamState, copy_arrays
 from rarefind.streams._turns import in_turn
 from rarefind.streams._validation import Progress
 
+# Numbers of rows that are made up to see what columns add, at a time.
+_CELLS = 1_000_000
+
 
 class StreamScorer(StreamParameters):
     """Base of learners of streams: scores, labels, probabilities, reasons and progress."""
@@ -96,11 +99,12 @@ class StreamScorer(StreamParameters):
         """What each column adds to the score: how far it falls with the column at its mean."""
         d = X.shape[1]
         added = np.empty(X.shape)
-        for i, row in enumerate(X):
-            without = np.tile(row, (d + 1, 1))
-            without[np.arange(d), np.arange(d)] = np.nan
-            scores = self._scores(without)[:, 0]
-            added[i] = scores[d] - scores[:d]
+        whole = self._scores(X)[:, 0]
+        for columns in np.array_split(np.arange(d), max(1, d * d // _CELLS)):
+            for i, row in enumerate(X):
+                without = np.tile(row, (columns.size, 1))
+                without[np.arange(columns.size), columns] = np.nan
+                added[i, columns] = whole[i] - self._scores(without)[:, 0]
         return added
 
     @in_turn

@@ -16,9 +16,9 @@ from rarefind._core.fields import (
     FloatArray,
     IntArray,
     Maybe,
-    Number,
+    PlainText,
+    RealNumber,
     StateError,
-    Text,
     Whole,
 )
 from rarefind._core.saved import saved
@@ -102,9 +102,9 @@ def _check_estimate(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
     3,
     state=State(
         {
-            "how": Text(),
-            "budget": Either(Number(0), Text()),
-            "per": Maybe(Text()),
+            "how": PlainText(),
+            "budget": Either(RealNumber(0), PlainText()),
+            "per": Maybe(PlainText()),
             "rows": Whole(1, 10**15),
             "positive": BoolArray("n"),
             "priority": FloatArray("n"),
@@ -117,7 +117,7 @@ def _check_estimate(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
             "entity": Maybe(IntArray("n", low=0)),
             "group": Maybe(IntArray("n", low=0)),
             "group_rows": Maybe(IntArray("groups", low=1)),
-            "one_per": Maybe(Text()),
+            "one_per": Maybe(PlainText()),
             "owner": Maybe(IntArray("n", low=0)),
         },
         _check_estimate,

@@ -21,17 +21,14 @@ from rarefind.data.columns import (
     level_texts,
 )
 from rarefind.rules import Rule, RuleError, RuleSet
-from rarefind.rules.branch_nodes import all_of, column_node, test_node
+from rarefind.rules.branch_nodes import all_of, among_node, coded_node, column_node, test_node
 from rarefind.rules.branches import Branch, Combination, Test
 from rarefind.rules.syntax import (
     Column,
-    Compare,
-    IsIn,
     IsMissing,
     Node,
     Not,
     Or,
-    Text,
 )
 
 
@@ -97,7 +94,7 @@ class _Columns:
         if isinstance(plan, BooleanPlan) and part == 0:
             return _truth(plan, test)
         if isinstance(plan, LevelCodesPlan):
-            return _coded(plan, test)
+            return coded_node(Column(plan.column), plan.levels, test)
         name = plan.names[part].removeprefix(f"{plan.column}: ")
         if isinstance(plan, LevelsPlan):
             return _level(plan, part, name, test)
@@ -162,33 +159,16 @@ def _truth(plan: BooleanPlan, test: Test) -> Node:
     return Or((node, IsMissing(column))) if missing else node
 
 
-def _coded(plan: LevelCodesPlan, test: Test) -> Node:
-    passes = {level: test.holds(float(code)) for code, level in enumerate(plan.levels)}
-    return _among(plan.column, passes, test.holds(float(len(plan.levels))), test.missing)
-
-
 def _level(plan: LevelsPlan, part: int, name: str, test: Test) -> Node:
     yes, no = test.holds(plan.unit), test.holds(0.0)
     if part < len(plan.levels):
         passes = {plan.levels[part]: yes}
-        return _among(plan.column, passes, no, no)
+        return among_node(Column(plan.column), passes, no, no)
     if name == "other":
-        return _among(plan.column, dict.fromkeys(plan.levels, no), yes, no)
+        return among_node(Column(plan.column), dict.fromkeys(plan.levels, no), yes, no)
     if name == "missing" or plan.frequency is None:
         return IsMissing(Column(plan.column), negated=not yes)
     share = _scaled(plan.frequency)
     passes = {level: test.holds(share(n / plan.rows)) for level, n in plan.counts.items()}
     missing = test.holds(share(plan.missing_rows / plan.rows))
-    return _among(plan.column, passes, test.holds(share(0.0)), missing)
-
-
-def _among(name: str, passes: dict[str, bool], others: bool, missing: bool) -> Node:
-    """That a level is one of those that pass; ``others`` says whether unnamed levels do."""
-    column = Column(name)
-    named = tuple(Text(level) for level, passed in passes.items() if passed != others)
-    if not named:
-        return IsMissing(column, negated=others)
-    node: Node = IsIn(column, named, negated=others)
-    if len(named) == 1:
-        node = Compare("!=" if others else "=", column, named[0])
-    return Or((node, IsMissing(column))) if missing else node
+    return among_node(Column(plan.column), passes, test.holds(share(0.0)), missing)

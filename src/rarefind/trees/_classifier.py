@@ -14,12 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from rarefind._core.fields import (
     Choice,
+    Flag,
     FloatArray,
     ListOf,
     Maybe,
-    Number,
     Object,
     Perhaps,
+    RealNumber,
     Size,
     StateError,
     Whole,
@@ -28,6 +29,8 @@ from rarefind._core.sklearn_compat import report_progress
 from rarefind._core.state import State
 from rarefind._core.types import Bools, Floats, Ints, Table
 from rarefind.rules import Reason
+from rarefind.rules.sql_columns import SqlColumns, own_columns
+from rarefind.rules.sql_words import sql_name
 from rarefind.selection.cross_validation import folds_of_used
 from rarefind.trees._base import TREE_STATE, Start, TreeClassifier
 from rarefind.trees._borders import band_widths
@@ -37,7 +40,7 @@ from rarefind.trees._meta import Plan, grow_meta_tree
 from rarefind.trees._paths import LeafRule, explain_path, leaf_ranks, to_conditions
 from rarefind.trees._prune import HeldOutRanking, Pruning, mean_of_folds
 from rarefind.trees._ranker import Ranker, shape_priorities
-from rarefind.trees._sql import to_sql
+from rarefind.trees._sql import tree_query
 from rarefind.trees._text import export_text
 from rarefind.trees.graph import MetaTree
 from rarefind.trees.layout import ValueWords
@@ -60,10 +63,11 @@ def _check_tree(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
 #: What a classifier made of one tree of trees keeps in a model file.
 META_TREE_STATE = TREE_STATE | State(
     {
+        "_is_encoded": Perhaps(Flag()),
         "_scores": Choice("precision", "position"),
-        "_own_threshold": Number(0, 1),
-        "_share": Perhaps(Maybe(Number(0, 1))),
-        "held_out_value_": Number(nan=True),
+        "_own_threshold": RealNumber(0, 1),
+        "_share": Perhaps(Maybe(RealNumber(0, 1))),
+        "held_out_value_": RealNumber(nan=True),
         "_grown": Object("meta-tree", most={"columns": "d"}),
         "n_rows_": Whole(2),
         "inner_depth_": Whole(1, MAX_INNER),
@@ -71,7 +75,7 @@ META_TREE_STATE = TREE_STATE | State(
         "_held_out": ListOf(ListOf(Object("meta-tree-held-out"), low=1)),
         "_ranker": Object("tree-ranker", most={"columns": "d"}, conditions="conditions"),
         "outer_depth_": Whole(),
-        "smoothing_": Number(0),
+        "smoothing_": RealNumber(0),
         "n_conditions_": Size("conditions"),
         "n_leaves_": Whole(1),
     },
@@ -339,7 +343,13 @@ class MetaTreeClassifier(TreeClassifier):
             All columns of the table, and the priority.
         """
         check_is_fitted(self)
-        return to_sql(self._ranker, self._feature_names(), dialect, table, output)
+        columns = own_columns(self, self._feature_names(), dialect)
+        columns.check_output(output)
+        return self._query(columns, sql_name(table, dialect), output)
+
+    def _query(self, columns: SqlColumns, rows: str, output: str) -> str:
+        """The query on features that are read from the columns of a table."""
+        return tree_query(self._ranker, columns, rows, output)
 
     def to_graphviz(self) -> str:
         """The model in the language of Graphviz, which need not be installed.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, NamedTuple, Self
 
@@ -11,7 +12,7 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from rarefind._core.fields import FloatArray, ListOf, Number, Object
+from rarefind._core.fields import FloatArray, ListOf, Object, RealNumber, StateError
 from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import report_progress, with_callbacks
 from rarefind._core.state import State
@@ -32,6 +33,16 @@ from rarefind.trees._ranker import Ranker
 _FEW_ROWS = 200
 
 
+def _check_same_levels(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    """Raise where trees differ in their categories: the first one's codes serve them all."""
+    first, *others = (ranker.tree.levels for ranker in state["trees_"])
+    for levels in others:
+        if levels.keys() != first.keys() or not all(
+            np.array_equal(levels[j], first[j]) for j in first
+        ):
+            raise StateError("trees of the forest know different categories")
+
+
 @saved(
     "metaap-forest",
     2,
@@ -40,8 +51,9 @@ _FEW_ROWS = 200
         {
             "trees_": ListOf(Object("tree-ranker", most={"columns": "d"}), low=1),
             "oob_scores_": FloatArray("*", nan=True),
-            "oob_average_precision_": Number(nan=True),
-        }
+            "oob_average_precision_": RealNumber(nan=True),
+        },
+        _check_same_levels,
     ),
     upgrade=upgrade_trees,
 )

@@ -16,7 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from rarefind._core.types import Floats
-from rarefind.rules.sql_words import check_dialect, sql_name, sql_number
+from rarefind.rules.branches import Test
+from rarefind.rules.sql_columns import READ, SqlColumns
+from rarefind.rules.sql_words import sql_name, sql_number
 from rarefind.trees._paths import step
 from rarefind.trees._ranker import Ranker, next_scores
 from rarefind.trees._text import sides
@@ -31,7 +33,7 @@ _TOGETHER = 500
 _MOST_COLUMNS = 1600
 # SQLite reads sums of up to 1000 terms.
 _MOST_TERMS = 500
-_HELPER = r"rarefind_(node|mean|own|low|high|up|down|(holds|share|mass)_\d+)"
+_HELPER = r"rarefind_(read|node|mean|own|low|high|up|down|(holds|share|mass)_\d+)"
 
 
 def to_sql(
@@ -63,11 +65,16 @@ def to_sql(
         scores are those of the model to the last bit. With bands, a tree that would need more
         columns than the database takes is refused; DuckDB takes all.
     """
-    check_dialect(dialect)
-    if output.casefold() in {name.casefold() for name in names}:
-        raise ValueError(f"The table has a column {output!r} already: give another as output.")
-    write = _Writer(ranker.tree, names, dialect)
-    rows, priority = write.quote(table), write.quote(output)
+    columns = SqlColumns(dialect, names)
+    columns.check_output(output)
+    return tree_query(ranker, columns, sql_name(table, dialect), output)
+
+
+def tree_query(ranker: Ranker, columns: SqlColumns, rows: str, output: str) -> str:
+    """The same for features that are read from the columns of a table, whose name is in quotes."""
+    columns = columns.only(ranker.tree.conditions.feature.tolist())
+    write = _Writer(ranker.tree, columns)
+    priority = write.quote(output)
     if ranker.tree.is_leaf[0]:
         return f"SELECT t.*, {write.literal(ranker.score[0])} AS {priority}\nFROM {rows} AS t"
     if (ranker.width > 0).any():
@@ -75,7 +82,11 @@ def to_sql(
         steps, last = [*write.moves(), *bands.steps()], bands.move_within()
     else:
         steps, last = write.moves(), write.by_leaf(ranker.score, write.indent - 1)
-    return (_stepwise_sql if dialect == "duckdb" else _subquery_sql)(steps, last, rows, priority)
+    if columns.dialect != "duckdb":
+        return _subquery_sql(steps, last, columns, rows, priority)
+    if columns.read is not None:
+        steps = [_QueryStep({READ + write.tail: columns.reading()}, []), *steps]
+    return _stepwise_sql(steps, last, rows, priority)
 
 
 class _QueryStep(NamedTuple):
@@ -86,9 +97,11 @@ class _QueryStep(NamedTuple):
     fenced: bool = False  # not to be put into the next step, where its columns are used often
 
 
-def _subquery_sql(steps: list[_QueryStep], last: str, rows: str, priority: str) -> str:
+def _subquery_sql(
+    steps: list[_QueryStep], last: str, columns: SqlColumns, rows: str, priority: str
+) -> str:
     """The steps within a subquery a row, so that their columns are none of the table's."""
-    lines, kept = ["SELECT t.*, ("], list[str]()
+    lines, kept = list[str](), list[str]()
     for number, move in enumerate(steps):
         kept = [name for name in kept if name not in move.dropped]
         if len(kept) + len(move.new) > _MOST_COLUMNS:
@@ -105,7 +118,10 @@ def _subquery_sql(steps: list[_QueryStep], last: str, rows: str, priority: str) 
         lines.append("  )" + ("," if number + 1 < len(steps) else ""))
         kept += move.new
     lines += [f"  SELECT {last}", f"  FROM step_{len(steps)} AS s"]
-    return "\n".join([*lines, f") AS {priority}", f"FROM {rows} AS t"])
+    score = "\n" + "\n".join(lines) + "\n"
+    if columns.read is not None:
+        score = columns.over_row(f"({score})")
+    return f"SELECT t.*, ({score}) AS {priority}\nFROM {rows} AS t"
 
 
 def _stepwise_sql(steps: list[_QueryStep], last: str, rows: str, priority: str) -> str:
@@ -139,17 +155,17 @@ def _comma_list(columns: list[str], indent: int) -> str:
 class _Writer:
     """Writes the parts of a query for one tree in one dialect."""
 
-    def __init__(self, tree: MetaTree, names: list[str], dialect: str) -> None:
+    def __init__(self, tree: MetaTree, features: SqlColumns) -> None:
         self.tree = tree
-        self.dialect = dialect
+        self.features = features
+        self.dialect = dialect = features.dialect
         # The step before; DuckDB's has the columns of the table too.
         self.source, self.indent = ("t", 1) if dialect == "duckdb" else ("s", 2)
-        # With the alias in front SQLite refuses a column that is not there; without it, the name
-        # in quotes would be a text.
-        self.columns = [f"t.{self.quote(name)}" for name in names]
+        names = [*features.names, *features.taken]
         self.tail = ""
         while any(re.fullmatch(_HELPER + self.tail, name.casefold()) for name in names):
             self.tail += "_"
+        self.columns = [features.reference(j, self.tail) for j in range(len(features.names))]
         self.node = self.helper("node")
 
     def helper(self, name: str, number: int | None = None) -> str:
@@ -218,6 +234,11 @@ class _Writer:
         or_null = f" OR {column} IS NULL" if missing else ""
         if c.set_number[number] >= 0:
             inside, outside, new = sides(self.tree, number)
+            if c.feature[number] in self.features.levels:
+                levels = frozenset(outside if new else inside)
+                test = Test(levels=levels, negated=new, missing=missing)
+                node = self.features.node(int(c.feature[number]), test, [])
+                return self.features.condition(node, self.tail)
             listed = ", ".join(map(self.literal, outside if new else inside))
             if listed:
                 return f"{column} {'NOT IN' if new else 'IN'} ({listed}){or_null}"

@@ -28,22 +28,32 @@ def sql_column(name: str, kind: str | None, dialect: str) -> str:
     return name
 
 
-def _truth(name: str, dialect: str) -> str:
+def sql_truth_as_number(name: str, dialect: str) -> str:
+    """A column of truths as 1 and 0."""
+    one, zero = sql_number(1.0, dialect), sql_number(0.0, dialect)
+    return _truth(name, dialect, one, zero, _DOUBLE.get(dialect, "DOUBLE PRECISION"))
+
+
+def _truth(
+    name: str, dialect: str, yes: str = "true", no: str = "false", becomes: str = "BOOLEAN"
+) -> str:
     """A truth from 1 and 0, too; the query ends where a column has another number."""
     if dialect == "duckdb":
         return (
-            f"CASE CAST({name} AS DOUBLE) WHEN 1 THEN true WHEN 0 THEN false "
-            f"WHEN {_NAN[dialect]} THEN NULL ELSE CAST({name} || ' is not a truth' AS BOOLEAN) END"
+            f"CASE CAST({name} AS DOUBLE) WHEN 1 THEN {yes} WHEN 0 THEN {no} WHEN {_NAN[dialect]} "
+            f"THEN NULL ELSE CAST({name} || ' is not a truth' AS {becomes}) END"
         )
     if dialect == "postgresql":
         return (
-            f"CASE CAST({name} AS TEXT) WHEN 'true' THEN true WHEN 'false' THEN false "
-            "WHEN '1' THEN true WHEN '0' THEN false WHEN '-0' THEN false WHEN 'NaN' THEN NULL "
-            f"ELSE CAST(CAST({name} AS TEXT) || ' is not a truth' AS BOOLEAN) END"
+            f"CASE CAST({name} AS TEXT) WHEN 'true' THEN {yes} WHEN 'false' THEN {no} "
+            f"WHEN '1' THEN {yes} WHEN '0' THEN {no} WHEN '-0' THEN {no} WHEN 'NaN' THEN NULL "
+            f"ELSE CAST(CAST({name} AS TEXT) || ' is not a truth' AS {becomes}) END"
         )
     if dialect == "sqlite":
-        return f"CASE {name} WHEN 1 THEN 1 WHEN 0 THEN 0 ELSE json({name} || ' is not a truth') END"
-    return name
+        yes, no = {"true": "1"}.get(yes, yes), {"false": "0"}.get(no, no)
+        refusal = f"json({name} || ' is not a truth')"
+        return f"CASE {name} WHEN 1 THEN {yes} WHEN 0 THEN {no} ELSE {refusal} END"
+    return name if yes == "true" else f"CASE WHEN {name} THEN {yes} WHEN NOT {name} THEN {no} END"
 
 
 def _any_value(name: str, dialect: str) -> str:
