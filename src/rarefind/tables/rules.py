@@ -25,10 +25,12 @@ from rarefind.rules.branch_nodes import all_of, among_node, coded_node, column_n
 from rarefind.rules.branches import Branch, Combination, Test
 from rarefind.rules.syntax import (
     Column,
+    Compare,
     IsMissing,
     Node,
     Not,
     Or,
+    Text,
 )
 
 
