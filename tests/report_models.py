@@ -67,7 +67,8 @@ def write_files(folder):
 
 def fitted(name, table):
     roles = {"time": "when", "entity": "customer", "amount": "amount", "id": "name"}
-    return TableModel(ESTIMATORS[name], "fraud", "bad", **roles, drop=["secret"]).fit(table)
+    model = TableModel(ESTIMATORS[name], "fraud", "bad", **roles, drop=["secret"], keep_ids=True)
+    return model.fit(table)
 
 
 def estimate_of(model, table, **changes):
@@ -91,12 +92,20 @@ def estimate_of(model, table, **changes):
 class StandInReference:
     """Counts rows, and says so of two columns."""
 
-    def counter(self):
+    columns = ()
+
+    def __init__(self):
         self.rows = 0
-        return self
+
+    def counter(self):
+        return StandInReference()
 
     def update(self, chunk):
         self.rows += len(chunk)
+        return self
+
+    def add(self, other):
+        self.rows += other.rows
 
     def table(self):
         return pd.DataFrame(

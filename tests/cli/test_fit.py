@@ -77,6 +77,18 @@ def test_a_leak_is_named(rarefind, files, tmp_path):
     assert "--drop paid_back" in result.stdout
 
 
+def test_identifiers_are_kept_only_if_asked_for(rarefind, files, tmp_path):
+    model = load(files.model)
+    assert model.known_names_ == {}
+    lines = pd.read_csv(files.known)["false"].eq("yes").to_numpy().nonzero()[0] + 2
+    assert sorted(model.known_lines_.values()) == lines.tolist()
+    path = tmp_path / "named.rarefind"
+    asked = ("--target", "false", "--id", "claim", "--budget", "20", "--model", "gamma-knn")
+    assert rarefind("fit", files.known, *asked, "--keep-ids", "-q", "-o", path).returncode == 0
+    names = load(path).known_names_
+    assert set(names.values()) == {f"C{line - 2}" for line in lines}
+
+
 def test_half_a_leak_and_a_promise_that_is_too_good_are_told(rarefind, files, tmp_path):
     """Two such columns passed without a word, and fit promised 200 hits of 200 checks."""
     rng = np.random.default_rng(0)

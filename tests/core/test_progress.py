@@ -4,8 +4,10 @@ import gzip
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from rarefind._core.progress import listen_to_progress, progress_bar
+from rarefind.auto import find_estimator
 from rarefind.boosting import SGBAPClassifier
 from rarefind.cli._steps import _Step
 from rarefind.data.read import about_rows, with_progress
@@ -35,6 +37,19 @@ def test_a_fit_tells_of_its_rounds():
     # Of the ten rounds, five with rows held out; no more are made on all rows than was best.
     assert reported[:5] == [(n, 10) for n in range(1, 6)]
     assert reported == [(n, 10) for n in range(1, len(reported) + 1)]
+
+
+@pytest.mark.parametrize("name", ["conditions", "me2", "mlfp", "nlb", "onlb"])
+def test_what_takes_minutes_with_few_positives_in_a_million_rows_tells_of_it(name):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 3)), np.arange(300) % 50 == 0
+    model = find_estimator(name).make(random_state=0, n_jobs=1)
+    reported = []
+    with listen_to_progress(lambda done, total: reported.append((done, total))):
+        model.fit(X, y)
+    assert len(reported) > 3
+    assert [done for done, _ in reported] == list(range(1, len(reported) + 1))
+    assert len({total for _, total in reported}) == 1
 
 
 def test_a_step_says_how_long_it_will_take():

@@ -125,3 +125,11 @@ def test_a_date_format_can_be_asked_for(tmp_path, written, asked, day):
     table = read_table(write(tmp_path, {"a": [written], "b": ["x"]}), date_format=asked)
     assert table["a"].iloc[0] == (written if day is None else pd.Timestamp(day))
     assert table["b"].iloc[0] == "x"
+
+
+def test_the_euro_of_windows_is_read(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a;b\n1\u00a0234,50 €;œuvre\n", encoding="cp1252")
+    table = read_table(path)
+    assert table["a"].tolist() == [1234.5]
+    assert table["b"].tolist() == ["œuvre"]

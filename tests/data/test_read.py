@@ -47,7 +47,7 @@ def test_any_separator_quoted_or_packed(tmp_path, separator, name, quoting):
     assert table["amount"].tolist() == [1.5, 2, -300]
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "cp1252", "utf-16"])
 def test_encodings(tmp_path, encoding):
     path = write(tmp_path, "t.csv", "né,à\n1,ç\n2,é\n", encoding)
     table = read_table(path)

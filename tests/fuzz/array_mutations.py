@@ -10,6 +10,7 @@ import numpy as np
 from fuzz.sealed import Parts
 
 FLOATS = [np.nan, np.inf, -np.inf, 1e308, -1e308, 1e155, 5e-324, 0.0, -0.0, -1.0, 1.5, 1e18]
+_LARGE = 4 * 2**20  # bytes
 WHOLE = [0, -1, 1, 2, 3, 4, 5, 60, 255, 2**15, 2**24, 2**30, 2**31 - 1, 2**31, -(2**31), 2**62]
 TYPES = [
     *("f8", "f4", "f2", "i1", "i2", "i4", "i8", "u1", "u4", "u8", "?", "U3", "S2", "c16", "M8[ns]"),
@@ -104,7 +105,7 @@ def shape(parts: Parts, rng: np.random.Generator) -> str | None:
         "another width": lambda: array.reshape(-1, max(1, last // 2)),
         "by columns": lambda: np.asfortranarray(array),
         "half": lambda: array[: len(array) // 2],
-        "large": lambda: np.resize(array, (200_000, *array.shape[1:])),
+        "large": lambda: np.resize(array, (_LARGE // array[:1].nbytes, *array.shape[1:])),
     }
     how = str(rng.choice(list(changes)))
     try:

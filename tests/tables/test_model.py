@@ -1,3 +1,6 @@
+import zipfile
+from io import BytesIO
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -10,7 +13,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 
 import rarefind
-from rarefind import TableModel
+from rarefind import TableModel, load, save
+from rarefind._core.saved import MARK
 from rarefind.data import read_table
 from rarefind.neighbors import GammaKNNClassifier
 from rarefind.rules import Condition, Reason
@@ -82,9 +86,52 @@ def test_reasons_speak_of_the_table(fitted):
     own = float(str(amount).split()[1])
     assert own == pytest.approx(case["amount"].iloc[0], rel=0.01)
     known = payments().set_index("id")
+    assert {similar.name for similar in reason.similar} == {""}, "identifiers are not kept"
+    assert f"row {reason.similar[0].row}" in str(reason)
+    naming = model_of(estimator=fitted.estimator, keep_ids=True).fit(payments())
+    (reason,) = naming.explain(case)
     for similar in reason.similar:
         assert known.loc[similar.name, "verdict"] == "fraud"
     assert reason.similar[0].name in str(reason)
+
+
+def in_file(path):
+    """The text of all parts of a model file that is not numbers."""
+    with zipfile.ZipFile(BytesIO(path.read_bytes().split(MARK, 1)[1])) as archive:
+        return b"".join(archive.read(name) for name in archive.namelist())
+
+
+def test_identifiers_are_in_the_file_only_if_asked_for(fitted, tmp_path):
+    table = payments().assign(id=lambda t: "person-" + t["id"].astype(str))
+    known = table[table["verdict"] == "fraud"]["id"]
+    path = tmp_path / "model.rarefind"
+    model = model_of(estimator=fitted.estimator).fit(table)
+    save(model, path)
+    assert b"person-" not in path.read_bytes() + in_file(path)
+    assert "No identifiers of rows or entities." in model.card().holds
+    assert model.card().holds[0].startswith("Rows that it learned from, as numbers, in 4 columns")
+    model = model_of(estimator=fitted.estimator, keep_ids=True).fit(table)
+    save(model, path)
+    assert all(name.encode() in in_file(path) for name in known)
+    assert f"The identifiers (id) of {len(known)} known positives." in model.card().holds
+    save(load(path).forget_ids(), path)
+    assert b"person-" not in in_file(path)
+
+
+def test_what_reasons_never_speak_of_is_not_kept():
+    trees = model_of(estimator=MetaAPClassifier(random_state=0)).fit(payments())
+    assert (trees.known_names_, trees.known_rows_, trees.known_values_) == ({}, {}, {})
+    assert trees.card().holds == [
+        "The frequent values of text columns: country.",
+        "No identifiers of rows or entities.",
+    ]
+
+
+def test_known_rows_are_called_by_their_lines(fitted):
+    model = model_of(estimator=fitted.estimator).fit(payments())
+    model.name_known_rows(np.arange(300) + 2)
+    (reason,) = model.explain(payments()[:1])
+    assert [s.name for s in reason.similar] == [f"row {s.row + 2}" for s in reason.similar]
 
 
 def test_columns_kept_out_change_nothing(fitted):

@@ -13,6 +13,7 @@ from rarefind._core.budget import check_budget
 from rarefind._core.deadline import seconds_of
 from rarefind.cli import _options as options
 from rarefind.cli._inputs import (
+    Reading,
     Roles,
     Spending,
     check_model_name,
@@ -64,6 +65,9 @@ def compare(
     amount: options.Amount = None,
     id: options.Id = None,
     drop: options.Drop = None,
+    unlabelled: options.Unlabelled = "drop",
+    sheet: options.Sheet = None,
+    date_format: options.DateFormat = None,
     delay: options.Delay = None,
     per: options.Per = None,
     one_per: options.OnePer = None,
@@ -94,6 +98,7 @@ def compare(
     check_per(per, time)
     from rarefind.cli._steps import steps
 
+    reading = Reading(sheet, date_format, unlabelled).check()
     roles = Roles(target, positive, time, entity, amount, id, list(drop or []))
     end = float("inf") if limit is None else began + limit
     with steps(quiet=quiet or as_json, verbose=verbose, end=end) as say:
@@ -103,7 +108,7 @@ def compare(
         from rarefind.tables import hold_out, whole_budget
 
         spending = Spending(budget, per, one_per)
-        table, bare = open_labelled(data, roles, spending)
+        table, bare = open_labelled(data, roles, spending, reading)
         with rows_named_by(data):
             held_out = hold_out(bare, table, per=per, delay=delay, seed=seed)
         written = None if rules is None else read_rules(rules, table)
@@ -144,7 +149,9 @@ def _models(
     if rules is not None:
         from rarefind.tables import RuleModel
 
-        models["rules"] = RuleModel(rules, **bare.get_params(deep=False))
+        roles = bare.get_params(deep=False)
+        del roles["keep_ids"]
+        models["rules"] = RuleModel(rules, **roles)
     return models
 
 

@@ -15,6 +15,7 @@ from rarefind.cli._outputs import check_output
 if TYPE_CHECKING:
     import pandas as pd
 
+    from rarefind.data.table_file import TableFile
     from rarefind.rules import Condition, Reason
     from rarefind.tables import TableModel
 
@@ -36,6 +37,7 @@ def explain(
             "header is line 1.",
         ),
     ] = None,
+    sheet: options.Sheet = None,
     picture: Annotated[
         Path | None, typer.Option(help="Where to draw the reason: .svg, .png or .pdf.")
     ] = None,
@@ -56,19 +58,21 @@ def explain(
     from rarefind.cli._steps import steps
     from rarefind.data.read import row_numbers
     from rarefind.data.row_numbers import rows_named_by
+    from rarefind.data.table_file import TableFile
 
+    file = TableFile(data, sheet)
     with steps(quiet=quiet or as_json, verbose=verbose) as say:
         say(f"Looking for the row in {data}")
-        with rows_named_by(data):
+        with rows_named_by(file):
             found = (
-                _identified(opened, data, str(id)) if row is None else _numbered(opened, data, row)
+                _identified(opened, file, str(id)) if row is None else _numbered(opened, file, row)
             )
             say("Finding its reason")
             one = _highest(opened, found)
             reason = _with_what_lowers(opened, one, opened.explain(one)[0])
     if picture is not None:
         _draw(reason, picture)
-    values = _values(opened, one, reason, int(row_numbers(data).of(one.index)[0]))
+    values = _values(opened, one, reason, int(row_numbers(file).of(one.index)[0]))
     if as_json:
         typer.echo(json.dumps(values, indent=2))
         return
@@ -79,7 +83,7 @@ def explain(
     _print(values, None if opened.id is None else values.get(opened.id), reason)
 
 
-def _identified(model: TableModel, data: Path, name: str) -> pd.DataFrame:
+def _identified(model: TableModel, data: TableFile, name: str) -> pd.DataFrame:
     """All rows with that identifier; texts are compared, as they stand in the file."""
     import pandas as pd
 
@@ -105,7 +109,7 @@ def _identified(model: TableModel, data: Path, name: str) -> pd.DataFrame:
     return found
 
 
-def _numbered(model: TableModel, data: Path, number: int) -> pd.DataFrame:
+def _numbered(model: TableModel, data: TableFile, number: int) -> pd.DataFrame:
     from rarefind.data import read_chunks
     from rarefind.data.read import row_numbers, with_progress
 

@@ -15,6 +15,7 @@ from rarefind._core.deadline import seconds_of
 from rarefind.cli import _options as options
 from rarefind.cli._fit_words import label_of, print_fitted
 from rarefind.cli._inputs import (
+    Reading,
     Roles,
     Spending,
     check_model_name,
@@ -49,7 +50,11 @@ def fit(
     entity: options.Entity = None,
     amount: options.Amount = None,
     id: options.Id = None,
+    keep_ids: options.KeepIds = False,
     drop: options.Drop = None,
+    unlabelled: options.Unlabelled = "drop",
+    sheet: options.Sheet = None,
+    date_format: options.DateFormat = None,
     delay: options.Delay = None,
     per: options.Per = None,
     one_per: options.OnePer = None,
@@ -72,15 +77,18 @@ def fit(
     check_per(per, time)
     from rarefind.cli._steps import steps
 
+    reading = Reading(sheet, date_format, unlabelled).check()
     roles = Roles(target, positive, time, entity, amount, id, list(drop or []))
     end = float("inf") if limit is None else began + limit
     with steps(quiet=quiet or as_json, verbose=verbose, end=end) as say:
         say(f"Reading {data}")
         spending = Spending(budget, per, one_per)
+        from rarefind.data.read import row_numbers
         from rarefind.data.row_numbers import rows_named_by
+        from rarefind.data.table_file import TableFile
 
-        table, ours = open_labelled(data, roles, spending)
-        with rows_named_by(data):
+        table, ours = open_labelled(data, roles, spending, reading)
+        with rows_named_by(TableFile(data, sheet)):
             held_out = _held_out(ours, table, per, delay, seed)
         from rarefind.data import profile_table
         from rarefind.persistence import save
@@ -90,9 +98,11 @@ def fit(
         away = [name for name in (time, entity, id, *roles.drop) if name is not None]
         profile = profile_table(table, target, ours.positive, ignore=away, id=id)
         checks = whole_budget(table, budget, per, time)
+        ours.keep_ids = keep_ids
         ours.estimator = _estimator(model, checks, seed, jobs, trials)
         learned = _learned(ours, table, held_out, spending, limit, began, say)
         learned.model.estimate_ = learned.estimate
+        learned.model.name_known_rows(row_numbers(data).of(table.index))
         say(f"Writing {output}")
         save(learned.model, output)
     if as_json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -58,6 +59,27 @@ class Spending(NamedTuple):
     one_per: str | None
 
 
+class Reading(NamedTuple):
+    """How a file is read: its sheet, its dates, and its rows without labels."""
+
+    sheet: str | None = None
+    date_format: str | None = None
+    unlabelled: str = "drop"
+
+    def check(self) -> Reading:
+        """Refuse options that mean nothing, before anything is read."""
+        if self.unlabelled not in ("drop", "error"):
+            raise ValueError(f"--unlabelled is drop or error, not {self.unlabelled!r}.")
+        if self.date_format is not None and not {"%d", "%Y"} & set(
+            re.findall("%.", self.date_format.replace("%y", "%Y"))
+        ):
+            raise ValueError(
+                f"{self.date_format!r} is not a date format: write one as %d/%m/%Y, by day, month "
+                "and year."
+            )
+        return self
+
+
 class Opened(NamedTuple):
     """A table to learn from, and a model of it without an estimator."""
 
@@ -65,11 +87,13 @@ class Opened(NamedTuple):
     model: TableModel
 
 
-def open_labelled(data: Path, roles: Roles, spending: Spending) -> Opened:
+def open_labelled(data: Path, roles: Roles, spending: Spending, reading: Reading) -> Opened:
     """A table to learn from; what speaks against it is said before anything is learned."""
     from rarefind.data import check_target, read_table
+    from rarefind.data.target import labelled_rows
 
-    table = read_table(data)
+    table = read_table(data, sheet=reading.sheet, date_format=reading.date_format)
+    table = labelled_rows(table, roles.target, drop=reading.unlabelled == "drop")
     label = check_target(table, roles.target, roles.positive)
     found = int((table[roles.target] == label).sum())
     if min(found, len(table) - found) < _FEWEST_POSITIVES:
@@ -80,6 +104,7 @@ def open_labelled(data: Path, roles: Roles, spending: Spending) -> Opened:
         )
     check_columns(table, [roles.time, roles.entity, roles.amount, roles.id, *roles.drop])
     check_columns(table, [spending.one_per])
+    _check_amounts(table, roles.amount, data, reading)
     check_budget(spending.budget, len(table) if spending.per is None else None)
     # A table that cannot be used is refused before the estimators are imported.
     from rarefind.tables import TableModel
@@ -98,6 +123,25 @@ def open_labelled(data: Path, roles: Roles, spending: Spending) -> Opened:
         drop=roles.drop,
     )
     return Opened(table, model)
+
+
+def _check_amounts(table: pd.DataFrame, name: str | None, data: Path, reading: Reading) -> None:
+    """Refuse amounts that are not numbers, and show one."""
+    import pandas as pd
+
+    if name is None or pd.api.types.is_numeric_dtype(table[name]):
+        return
+    from rarefind.data.read import row_numbers
+    from rarefind.data.row_numbers import row_name
+    from rarefind.data.table_file import TableFile
+    from rarefind.data.types import first_not_a_number
+
+    value, position = first_not_a_number(table[name])
+    row = row_name(int(row_numbers(TableFile(data, reading.sheet)).of([position])[0]))
+    raise ValueError(
+        f"Column {name!r} of {data} has {value!r} in {row}, which is not a number, and cannot be "
+        "the amount: correct it, or name another column."
+    )
 
 
 def check_columns(table: pd.DataFrame, names: Iterable[str | None]) -> None:

@@ -16,6 +16,7 @@ from rarefind.cli._inputs import check_readable
 if TYPE_CHECKING:
     import pandas as pd
 
+    from rarefind.data.table_file import TableFile
     from rarefind.tables import MonitorReport, TableModel
 
 Verdicts = Annotated[
@@ -53,6 +54,7 @@ def monitor(
     budget: Budget = None,
     per: options.Per = None,
     one_per: options.OnePer = None,
+    sheet: options.Sheet = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
@@ -68,17 +70,19 @@ def monitor(
     if budget is not None:
         check_budget(budget)
     from rarefind.data.row_numbers import rows_named_by
+    from rarefind.data.table_file import TableFile
     from rarefind.tables import monitor as watch
     from rarefind.tables import open_model
 
-    with steps(quiet=quiet or as_json, verbose=verbose) as say, rows_named_by(data):
+    file = TableFile(data, sheet)
+    with steps(quiet=quiet or as_json, verbose=verbose) as say, rows_named_by(file):
         say("Opening the model")
         opened = open_model(model)
         report = watch(
             opened,
-            _pieces(opened, data, None if checked else verdicts, say),
+            _pieces(opened, file, None if checked else verdicts, say),
             verdicts=verdicts,
-            checked=None if checked is None else _checked_list(opened, data, checked),
+            checked=None if checked is None else _checked_list(opened, file, checked),
             budget=budget,
             per=per,
             one_per=one_per,
@@ -91,7 +95,7 @@ def monitor(
         _print(report, most=None if verbose else 15)
 
 
-def _checked_list(model: TableModel, data: Path, checked: Path) -> pd.DataFrame:
+def _checked_list(model: TableModel, data: TableFile, checked: Path) -> pd.DataFrame:
     """The list that came back, indexed by where its rows are in the file."""
     from rarefind.data import read_table
     from rarefind.data.read import row_numbers
@@ -109,7 +113,7 @@ def _checked_list(model: TableModel, data: Path, checked: Path) -> pd.DataFrame:
 
 
 def _pieces(
-    model: TableModel, data: Path, verdicts: str | None, say: Callable[[str], None]
+    model: TableModel, data: TableFile, verdicts: str | None, say: Callable[[str], None]
 ) -> Iterator[pd.DataFrame]:
     """The file in pieces, its columns and verdicts read as at fit."""
     from rarefind.data import read_chunks

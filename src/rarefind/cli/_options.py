@@ -22,7 +22,23 @@ Models = Annotated[
     ),
 ]
 
-DataFile = Annotated[Path, typer.Argument(help="The table: CSV, Parquet, Arrow or KEEL.")]
+DataFile = Annotated[Path, typer.Argument(help="The table: CSV, Excel, Parquet, Arrow or KEEL.")]
+Sheet = Annotated[str | None, typer.Option(help="Sheet of an Excel file; by default the first.")]
+DateFormat = Annotated[
+    str | None,
+    typer.Option(
+        metavar="%d/%m/%Y",
+        help="How dates are written, where 03/04/2026 could be in March or in April; by default "
+        "the other dates of the file decide.",
+    ),
+]
+Unlabelled = Annotated[
+    str,
+    typer.Option(
+        metavar="drop|error",
+        help="What to do with rows that have no label: leave them out, or end.",
+    ),
+]
 ModelFile = Annotated[Path, typer.Argument(help="A model that `rarefind fit` wrote.")]
 
 Target = Annotated[str, typer.Option(help="Column with the labels (two values).")]
@@ -48,6 +64,14 @@ Amount = Annotated[
     str | None, typer.Option(help="Column with the amount of a row; the model uses it as well.")
 ]
 Id = Annotated[str | None, typer.Option(help="Column with the identifier of a row.")]
+KeepIds = Annotated[
+    bool,
+    typer.Option(
+        "--keep-ids",
+        help="Keep the identifiers of known positives in the model, so that reasons name them. "
+        "By default the file holds none.",
+    ),
+]
 Drop = Annotated[
     list[str] | None,
     typer.Option(help="Column that the model must not use. Can be given more than once."),

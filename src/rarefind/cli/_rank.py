@@ -36,6 +36,7 @@ def rank(
     ] = None,
     per: options.Per = None,
     one_per: options.OnePer = None,
+    sheet: options.Sheet = None,
     reasons: Annotated[
         bool, typer.Option("--reasons/--no-reasons", help="Say why each row is on the list.")
     ] = True,
@@ -73,19 +74,21 @@ def rank(
     from rarefind.cli._steps import rows_bar
     from rarefind.data.read import about_rows, row_numbers
     from rarefind.data.row_numbers import rows_named_by
+    from rarefind.data.table_file import TableFile
     from rarefind.tables.list_files import has_decimal_comma, records, write_list
 
     warned: list[str] = []
-    with rows_bar(about_rows(data), quiet=quiet or as_json) as advance, rows_named_by(data):
+    file = TableFile(data, sheet)
+    with rows_bar(about_rows(file), quiet=quiet or as_json) as advance, rows_named_by(file):
         listed = rank_file(
-            *(opened, data, budget),
+            *(opened, file, budget),
             per=per,
             one_per=one_per,
             reasons=reasons,
             on_rows=advance,
             on_warning=warned.append,
         )
-    listed.insert(1, "row", row_numbers(data).of(listed.index))
+    listed.insert(1, "row", row_numbers(file).of(listed.index))
     if output is not None:
         comma = for_program is not None and has_decimal_comma(opened.types_)
         write_list(listed, output, for_excel=for_program is not None, decimal_comma=comma)
@@ -129,4 +132,9 @@ def _print(listed: pd.DataFrame, model: TableModel) -> None:
 
 
 def _text(value: Any) -> str:
-    return f"{value:,.2f}" if isinstance(value, float) else str(value)
+    if value is None or value != value:
+        return ""
+    if isinstance(value, float):
+        # Whole numbers beside missing ones are floats, and may be identifiers.
+        return f"{value:.0f}" if value.is_integer() else f"{value:,.2f}"
+    return str(value)

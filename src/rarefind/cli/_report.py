@@ -45,6 +45,7 @@ def report(
             help="Column of which each value is listed at most once. By default as at the fit."
         ),
     ] = None,
+    sheet: options.Sheet = None,
     top: Annotated[
         int, typer.Option(min=1, max=500, help="Cases to show with their reasons.")
     ] = 20,
@@ -67,11 +68,19 @@ def report(
     if budget is not None:
         check_budget(budget)
     from rarefind.cli._steps import steps
+    from rarefind.data.table_file import TableFile
     from rarefind.report import write_report
 
     with steps(quiet=quiet or as_json, verbose=verbose) as say:
         found = write_report(
-            model, data, output, budget=budget, per=per, one_per=one_per, top=top, on_step=say
+            model,
+            TableFile(data, sheet),
+            output,
+            budget=budget,
+            per=per,
+            one_per=one_per,
+            top=top,
+            on_step=say,
         )
     if as_json:
         typer.echo(json.dumps(found.figures, indent=2, allow_nan=False))

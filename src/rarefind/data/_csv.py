@@ -25,6 +25,7 @@ from rarefind.data._header import header_at, tell_titles
 SEPARATORS = (",", ";", "\t", "|")
 _SAMPLE_LINES = 200
 _BLOCK = 1 << 23
+_NOT_WINDOWS = (b"\x81", b"\x8d", b"\x8f", b"\x90", b"\x9d")
 _NOT_WHOLE = "{} is not a complete gzip file ({}): pack it again."
 
 
@@ -189,7 +190,7 @@ def _fields(count: int) -> str:
 
 
 def _encoding(path: Path) -> str:
-    """UTF-16 if it is marked so, else UTF-8 if all of the file is, else Latin-1."""
+    """UTF-16 if it is marked so, else UTF-8 if all of the file is, else as Windows writes."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
         with opened(path) as file:
@@ -201,8 +202,17 @@ def _encoding(path: Path) -> str:
                 block = file.read(_BLOCK)
             decoder.decode(b"", final=True)
     except UnicodeDecodeError:
-        return "latin-1"
+        return "cp1252" if _is_windows(path) else "latin-1"
     return "utf-8-sig"
+
+
+def _is_windows(path: Path) -> bool:
+    """Whether all bytes mean something in the encoding of Windows, where € has a place."""
+    with opened(path) as file:
+        while block := file.read(_BLOCK):
+            if any(byte in block for byte in _NOT_WINDOWS):
+                return False
+    return True
 
 
 @contextmanager

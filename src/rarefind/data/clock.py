@@ -231,17 +231,13 @@ def _nanoseconds(column: pd.Series[Any]) -> Ints:
 
 
 def _check_none_missing(column: pd.Series[Any], missing: Bools) -> None:
-    import pandas as pd
-
     count = int(missing.sum())
     if count:
-        from rarefind.data.row_numbers import RowError
+        from rarefind.data.row_numbers import RowError, position_of
 
-        # A piece of a file counts the rows of the file.
-        start = int(column.index[0]) if isinstance(column.index, pd.RangeIndex) else 0
         raise RowError(
             f"Column {str(column.name)!r} has {count:,} missing "
             f"{'time' if count == 1 else 'times'} of {missing.size:,}, the first in",
-            start + int(missing.argmax()),
+            position_of(column, int(missing.argmax())),
             ": fill them in, or leave those rows out.",
         )

@@ -70,7 +70,8 @@ def read_table(
     -----
     The separator of text (comma, semicolon, tab or bar) is the one that cuts the first lines most
     evenly; titles above the line of column names are passed over, with a warning. Text is UTF-8,
-    with or without a mark; a file that is not UTF-8 from end to end is read as Latin-1. A column is
+    with or without a mark; a file that is not UTF-8 from end to end is read as Windows
+    writes in the West (Windows-1252, or Latin-1). A column is
     of numbers, of booleans (true and false, or yes and no, in words), of dates, or of text, when
     all its values are. Numbers may be written as offices do: ``1 234,56``, ``10,94 €``,
     ``$328.20``, ``(1,234)`` for a negative one, ``12,5 %`` for 12.5. Numbers that begin with a zero

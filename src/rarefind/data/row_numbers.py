@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from rarefind._core.types import Ints
 from rarefind.data import _csv
@@ -63,6 +64,12 @@ def row_name(number: int, identifier: object = None) -> str:
     ('row 17', 'C4711')
     """
     return f"row {number:,}" if identifier is None else str(identifier)
+
+
+def position_of(column: pd.Series[Any], place: int) -> int:
+    """The position in its file of a row of a column, whose index counts the rows of the file."""
+    label = column.index[place]
+    return int(label) if isinstance(label, int | np.integer) else place
 
 
 class RowError(ValueError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from difflib import get_close_matches
 from typing import Any
 
@@ -66,6 +67,64 @@ def check_target(table: pd.DataFrame, target: str, positive: Label = None) -> La
         return _find(labels, positive, target)
     first, second = counts.to_numpy()[:2]
     return max(labels, key=_order) if first == second else labels[1]
+
+
+def labelled_rows(table: pd.DataFrame, target: str, *, drop: bool = True) -> pd.DataFrame:
+    """The rows that have a label, with labels that differ in case and spaces made one.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The rows.
+    target : str
+        Name of the column with the labels.
+    drop : bool, default=True
+        Leave rows without a label out, with a warning that says how many; else they are an error.
+
+    Returns
+    -------
+    DataFrame
+        Its index is that of the table.
+    """
+    check_column(table, target)
+    known = table[target].notna()
+    missing = int((~known).sum())
+    if missing and not drop:
+        raise ValueError(
+            f"Target column {target!r} has no label in {missing:,} of {len(table):,} rows: fill "
+            "them in, or leave those rows out by --unlabelled drop."
+        )
+    if missing:
+        warnings.warn(
+            f"{missing:,} of {len(table):,} rows have no label in {target!r} and are left out "
+            "(--unlabelled error refuses them).",
+            stacklevel=2,
+        )
+        types = table.attrs
+        table = table[known]
+        table.attrs = types
+        # Whole numbers beside missing ones were read with fractions.
+        if pd.api.types.is_float_dtype(table[target]) and (table[target] % 1 == 0).all():
+            table = table.assign(**{target: table[target].astype("int64")})
+        elif pd.api.types.is_bool_dtype(table[target]):
+            table = table.assign(**{target: table[target].astype(bool)})
+    return _with_one_spelling(table, target)
+
+
+def _with_one_spelling(table: pd.DataFrame, target: str) -> pd.DataFrame:
+    """Labels such as "Oui" and "OUI" as the one that is more frequent."""
+    counts = table[target].value_counts()
+    if not all(isinstance(label, str) for label in counts.index):
+        return table
+    usual: dict[str, str] = {}
+    for label in counts.index:  # the most frequent first
+        usual.setdefault(" ".join(label.split()).casefold(), label)
+    if len(usual) == len(counts):
+        return table
+    own = {label: usual[" ".join(label.split()).casefold()] for label in counts.index}
+    others = [f"{label!r} as {kept!r}" for label, kept in own.items() if label != kept]
+    warnings.warn(f"Labels of {target!r} are read as one: {', '.join(others)}.", stacklevel=2)
+    return table.assign(**{target: table[target].map(own)})
 
 
 def check_column(table: pd.DataFrame, target: str) -> None:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from rarefind.data._dates import date_format, is_undecided_date, to_dates, to_instants
 from rarefind.data._office_numbers import PREFIX, is_undecided, office_type, plain_numbers_of
-from rarefind.data.row_numbers import RowError
+from rarefind.data.row_numbers import RowError, position_of
 
 # One word a column: "integer", "number", "number,", "number:STYLE:UNIT", "boolean", "text",
 # "missing" or "date:FORMAT".
@@ -40,7 +40,7 @@ MISSING_WORDS = (
 )
 _PLURAL = {
     "number": "numbers",
-    "number,": "numbers",
+    "number,": "numbers, as 1234,56",
     "integer": "numbers",
     "boolean": "true and false",
 }
@@ -141,20 +141,45 @@ def convert(text: Text, kind: str, column: str, start: int = 0) -> pd.Series[Any
     fits = _fits(text, kind)
     if not _all(fits):
         position = pc.index(fits, False).as_py()
+        expected = _in_words(kind)
         raise OtherTypeError(
-            f", where the other values are of type {kind}: correct it, or let the types be found "
+            f", where the other values are {expected}: correct it, or let the types be found "
             "again.",
             column,
-            "numbers" if kind.startswith(PREFIX) else _PLURAL.get(kind, "dates"),
+            expected,
             text[position].as_py(),
             start + position,
         )
     return _read_as(text, kind)
 
 
+def _in_words(kind: str) -> str:
+    """Values of a type, in words."""
+    if kind.startswith(PREFIX):
+        style, _, unit = kind.removeprefix(PREFIX).partition(":")
+        shown = "1 234,56" if style == "eu" else "1,234.56"
+        return f"numbers, as {shown}{unit and f' {unit}'}"
+    if kind.startswith("date:%"):
+        return f"dates, as {kind.removeprefix('date:')}"
+    return _PLURAL.get(kind, "dates")
+
+
 def convert_fitting(text: Text, kind: str) -> pd.Series[Any]:
     """Cleaned text as a column of a type; a value that does not fit is missing."""
     return _read_as(pc.if_else(_fits(text, kind), text, pa.scalar(None, text.type)), kind)
+
+
+def first_not_a_number(column: pd.Series[Any]) -> tuple[Any, int]:
+    """The first known value of a column that is not a number however it is written, and where.
+
+    The first known value where each would be a number by itself.
+    """
+    known = column.dropna()
+    for place, value in enumerate(known):
+        alone = clean(pa.array([str(value)], pa.string()))
+        if not isinstance(value, str) or _number_type(alone, None) is None:
+            return value, position_of(known, place)
+    return known.iloc[0], position_of(known, 0)
 
 
 def types_of(table: pd.DataFrame) -> Types:

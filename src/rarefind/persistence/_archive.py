@@ -76,7 +76,8 @@ class Archive:
             made = np.empty(shape, dtype, order="F" if in_columns else "C")
             if size:
                 _fill(made, part)
-            return made
+            # By rows, as every model has them: kernels would be compiled anew for another layout.
+            return np.asarray(made, order="C")
 
     def _check_parts(self) -> None:
         """Nothing is compressed, twice there or shared: no more than the file can come out."""

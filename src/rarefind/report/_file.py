@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from rarefind.data import read_chunks
 from rarefind.data.clock import Times
 from rarefind.data.frames import as_frame, entity_codes
 from rarefind.data.read import with_progress
+from rarefind.data.table_file import TableFile
 from rarefind.tables.lists import Groups, ListRequest, checks_of, on_list, top_rows
 from rarefind.tables.scoring import ScoredPiece, Sink, pieces_of, score_pieces
 from rarefind.tables.sinks import ColumnSink, DriftSink, ScoreSink, TimeSink, VerdictSink
@@ -74,14 +74,14 @@ class ScoredFile(NamedTuple):
 
 def score_file(
     model: TableModel,
-    data: Table | Path,
+    data: Table | TableFile,
     request: ListRequest,
     top: int,
     *,
     probability: bool = False,
 ) -> ScoredFile:
     """Score a table, or a file piece by piece."""
-    if not isinstance(data, Path):
+    if not isinstance(data, TableFile):
         frame = as_frame(data).reset_index(drop=True)
         return score_chunks(model, [frame], request, top, probability=probability)
     width = max(1, len(model.encoder_.columns_))

@@ -16,6 +16,7 @@ from rarefind._core.files import atomic_write
 from rarefind._core.types import Bools, Ints, Table
 from rarefind.data.read import row_numbers
 from rarefind.data.row_numbers import RowNumbers, rows_named_by
+from rarefind.data.table_file import AnyFile, TableFile
 from rarefind.metrics import budget as checks_of_budget
 from rarefind.persistence import read_manifest
 from rarefind.report import _charts, _measures, _sections
@@ -48,7 +49,7 @@ class Report(NamedTuple):
 
 def make_report(
     model: TableModel | str | Path,
-    data: Table | str | Path,
+    data: Table | AnyFile,
     *,
     budget: int | float | str | None = None,
     per: str | None = None,
@@ -102,12 +103,12 @@ def make_report(
         on_step("Opening the model")
         path = Path(model)
         model, manifest, name = open_model(path), read_manifest(path), path.name
-    if isinstance(data, str):
-        data = Path(data)
+    if isinstance(data, str | Path):
+        data = TableFile.of(data)
     request = _request(model, budget, per, one_per)
-    on_step(f"Reading and scoring {data.name if isinstance(data, Path) else 'the table'}")
+    on_step(f"Reading and scoring {data.name if isinstance(data, TableFile) else 'the table'}")
     held_out = held_out_list(model, request)
-    with rows_named_by(data) if isinstance(data, Path) else nullcontext():
+    with rows_named_by(data) if isinstance(data, TableFile) else nullcontext():
         found = score_file(model, data, request, top, probability=held_out is None)
     if request.per is None:
         request = _that_fits(request, found.rows, asked=budget is not None)
@@ -120,7 +121,7 @@ def make_report(
     figures = {
         "rarefind": rarefind.__version__,
         "model": {"file": name, "sha256": manifest.get("sha256")},
-        "data": _data(data.name if isinstance(data, Path) else None, found),
+        "data": _data(data.name if isinstance(data, TableFile) else None, found),
         "budget": _budget(model, request, listed),
         "estimate": None if held_out is None else held_out.figures,
         "has_held_out_rows": model.estimate_ is not None,
@@ -145,7 +146,7 @@ def make_report(
 
 def write_report(
     model: TableModel | str | Path,
-    data: Table | str | Path,
+    data: Table | AnyFile,
     path: str | Path,
     *,
     budget: int | float | str | None = None,
@@ -289,9 +290,9 @@ def _pictures(
     return pictures
 
 
-def _row_numbers(data: Table | Path, rows: Any) -> Ints:
+def _row_numbers(data: Table | TableFile, rows: Any) -> Ints:
     """Numbers of rows in the file; in a table in memory, their positions from 0."""
-    return (row_numbers(data) if isinstance(data, Path) else RowNumbers(0)).of(rows.index)
+    return (row_numbers(data) if isinstance(data, TableFile) else RowNumbers(0)).of(rows.index)
 
 
 def _readable_width(svg: str | None) -> float:

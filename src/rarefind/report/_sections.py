@@ -68,7 +68,11 @@ def profile(model: TableModel, found: ScoredFile) -> dict[str, Any]:
     if found.labels is not None:
         known, positive = (part[rows.index.to_numpy()] for part in found.labels)
         if min(positive.sum(), (known & ~positive).sum()) >= _FEWEST_OF_A_CLASS:
-            rows, target = rows[known], model.target
+            target = model.target
+            # Labels may be written otherwise than at the fit.
+            negative = next(each for each in model.classes_.tolist() if each != model.positive_)
+            labels = np.where(positive[known], model.positive_, negative)
+            rows = rows[known].assign(**{target: labels})
     elif model.target in rows.columns:
         rows = rows.drop(columns=model.target)
     roles = [name for name in (model.time, model.entity, model.id) if name is not None]
@@ -135,5 +139,6 @@ def _text(value: Any) -> str:
     if isinstance(value, pd.Timestamp):
         return f"{value:%Y-%m-%d %H:%M}"
     if isinstance(value, float | np.floating):
-        return f"{value:,.2f}"
+        # Whole numbers beside missing ones are floats, and may be identifiers.
+        return f"{value:.0f}" if float(value).is_integer() else f"{value:,.2f}"
     return str(value)

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from rarefind._core.fields import (
     DictOf,
     Either,
+    Flag,
     LabelArray,
     LabelValue,
     ListOf,
@@ -30,14 +31,15 @@ from rarefind._core.fields import (
 )
 from rarefind._core.saved import saved
 from rarefind._core.state import State
-from rarefind._core.types import Array, ArrayLike, Floats, Label, Table
+from rarefind._core.types import Array, ArrayLike, Floats, Ints, Label, Table
 from rarefind.data import DriftReference, TableEncoder, check_target
 from rarefind.data.clock import time_order
 from rarefind.data.column_reference import ColumnReference
 from rarefind.data.frames import as_frame, entity_codes
+from rarefind.data.row_numbers import row_name
 from rarefind.rules import Reason, RuleSet
 from rarefind.selection.labelled import Labelled
-from rarefind.tables._card import ModelCard
+from rarefind.tables._card import ModelCard, held_about_people
 from rarefind.tables._column_shares import measured_shares
 from rarefind.tables._estimate import BudgetEstimate
 from rarefind.tables._ranking import Chunks, rank_chunks
@@ -60,13 +62,13 @@ class Scores(NamedTuple):
 
 
 def _upgrade(version: int, state: dict[str, Any]) -> dict[str, Any]:
-    """Version 1 called the estimate the evidence."""
+    """Version 1 called the estimate the evidence. Up to 3, identifiers were always kept."""
     if version == 1:
         kept = {name: value for name, value in state.items() if name != "evidence_"}
         state = {**kept, "estimate_": state.get("evidence_")}
-    if "encoder_" in state:  # until version 3, estimators did not know of it
+    if version < 3 and "encoder_" in state:  # estimators did not know of it
         _mark_encoded(state["encoder_"], state["estimator_"])
-    return state
+    return {**state, "keep_ids": bool(state.get("known_names_"))}
 
 
 def _mark_encoded(encoder: TableEncoder, estimator: Any) -> None:
@@ -101,7 +103,7 @@ _COLUMN = Maybe(PlainText())
 
 @saved(
     "table-model",
-    3,
+    4,
     state=State(
         {
             "estimator": Maybe(Object(fitted=False)),
@@ -112,6 +114,7 @@ _COLUMN = Maybe(PlainText())
             "amount": _COLUMN,
             "id": _COLUMN,
             "drop": Either(ListOf(PlainText()), TupleOf(PlainText(), size="*")),
+            "keep_ids": Flag(),
             "positive_": LabelValue(),
             "encoder_": Object("table-encoder", outputs="d"),
             "estimator_": Object(d="d", classes="classes"),
@@ -123,6 +126,7 @@ _COLUMN = Maybe(PlainText())
             "score_reference_": Object("column-reference"),
             "column_shares_": Perhaps(DictOf(PlainText(), RealNumber(nan=True))),
             "known_names_": DictOf(Whole(), PlainText()),
+            "known_lines_": Perhaps(DictOf(Whole(), Whole())),
             "known_rows_": DictOf(Whole(), Whole(), size="known"),
             "known_values_": DictOf(PlainText(), ListOf(PlainText(), size="known")),
             "estimate_": Maybe(Object("budget-estimate")),
@@ -152,6 +156,10 @@ class TableModel(ClassifierMixin, BaseEstimator):
     drop : sequence of str, default=()
         Columns kept out of the model and of its reasons, such as those of a protected kind. The
         :meth:`card` says so.
+    keep_ids : bool, default=False
+        Keep the identifiers of the known positives, so that reasons can name those that a row is
+        like. They are then in the model's file, for all who open it; without them reasons give the
+        numbers of rows.
 
     Attributes
     ----------
@@ -203,6 +211,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         amount: str | None = None,
         id: str | None = None,
         drop: Sequence[str] = (),
+        keep_ids: bool = False,
     ) -> None:
         self.estimator = estimator
         self.target = target
@@ -212,6 +221,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         self.amount = amount
         self.id = id
         self.drop = drop
+        self.keep_ids = keep_ids
 
     def fit(self, table: Table, y: ArrayLike | None = None) -> Self:
         """Learn from a labelled table.
@@ -239,7 +249,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
             positive = frame[self.target].to_numpy() == self.positive_
             columns = self.encoder_.original_columns_
             self.column_shares_ = measured_shares(self.estimator_, encoded, columns, positive)
-        self._keep_known(frame)
+        self._keep_known(frame, encoded)
         self.estimate_: BudgetEstimate | None = None
         return self
 
@@ -308,7 +318,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
             replace(
                 reason,
                 because=words.of(reason, frame.iloc[i], encoded.iloc[i]),
-                similar=[replace(s, name=self.known_names_.get(s.row, "")) for s in reason.similar],
+                similar=[replace(s, name=self._name_of(s.row)) for s in reason.similar],
                 contributions=_by_column(reason.contributions, column_of),
             )
             for i, reason in enumerate(reasons)
@@ -475,7 +485,20 @@ class TableModel(ClassifierMixin, BaseEstimator):
             kept_out=list(self.drop),
             roles={role: name for role, name in roles.items() if name is not None},
             left_out=dict(self.encoder_.dropped_),
+            holds=held_about_people(self),
         )
+
+    def forget_ids(self) -> Self:
+        """Remove the identifiers of known positives: reasons then give the numbers of rows.
+
+        Returns
+        -------
+        self
+        """
+        self._fitted()
+        self.keep_ids = False
+        self.known_names_.clear()
+        return self
 
     def _scores(
         self,
@@ -534,14 +557,41 @@ class TableModel(ClassifierMixin, BaseEstimator):
         score = np.asarray(self.estimator_.priority(encoded.iloc[np.sort(at)]))
         return ColumnReference.of_scores("score", score, np.ones(score.size))
 
-    def _keep_known(self, frame: pd.DataFrame) -> None:
-        """Keep the names and values of the known positives, for reasons that speak of them."""
+    def _name_of(self, known: int) -> str:
+        """What a known positive is called: its identifier, or its line in the file of the fit."""
+        line = getattr(self, "known_lines_", {}).get(known)
+        return self.known_names_.get(known, "" if line is None else row_name(line))
+
+    def name_known_rows(self, numbers: Ints) -> None:
+        """Let reasons call known positives by their numbers in a file, where no identifier is kept.
+
+        Parameters
+        ----------
+        numbers : ndarray of int
+            The number of each row of the fit, as :func:`rarefind.data.read.row_numbers` has them.
+        """
+        self.known_lines_: dict[int, int] = {row: int(numbers[row]) for row in self.known_rows_}
+
+    def _keep_known(self, frame: pd.DataFrame, encoded: pd.DataFrame) -> None:
+        """Keep what reasons say of the known positives that a row is like, if they speak of them.
+
+        Their identifiers are kept only where that is asked for.
+        """
         rows = np.flatnonzero(frame[self.target].to_numpy() == self.positive_)
-        known = frame.iloc[rows]
-        names = [] if self.id is None else known[self.id].astype(str).tolist()
-        self.known_names_: dict[int, str] = dict(zip(rows.tolist(), names, strict=False))
-        self.known_rows_: dict[int, int] = {int(row): i for i, row in enumerate(rows)}
+        self.known_names_: dict[int, str] = {}
+        self.known_rows_: dict[int, int] = {}
         self.known_values_: dict[str, list[str]] = {}
+        reasons = self.estimator_.explain(encoded.iloc[rows[:3]])
+        speak_of_them = any(reason.similar for reason in reasons)
+        names_them = self.keep_ids and self.id is not None
+        known = frame.iloc[rows]
+        if speak_of_them or names_them:
+            self.known_rows_ = {int(row): i for i, row in enumerate(rows)}
+        if names_them:
+            names = known[self.id].astype(str).tolist()
+            self.known_names_ = dict(zip(rows.tolist(), names, strict=True))
+        if not speak_of_them:
+            return
         for column in self.encoder_.columns_:
             values = known[column]
             # Of numbers, which have no levels, only missing values are of interest.

@@ -43,6 +43,7 @@ from rarefind.trees._ranker import Ranker, shape_priorities
 from rarefind.trees._sql import tree_query
 from rarefind.trees._text import export_text
 from rarefind.trees.graph import MetaTree
+from rarefind.trees.layout import ValueWords
 from rarefind.trees.svg import to_svg
 
 #: Inner depths that ``inner_depth="auto"`` chooses among.
@@ -359,14 +360,22 @@ class MetaTreeClassifier(TreeClassifier):
         """
         return to_graphviz(*self._drawn(), has_missing=self._has_missing)
 
-    def to_svg(self) -> str:
+    def to_svg(self, names: list[str] | None = None, words: ValueWords | None = None) -> str:
         """The model as a picture for a browser or a report.
+
+        Parameters
+        ----------
+        names : list of str, default=None
+            What the columns are called; by default as at fit.
+        words : rarefind.trees.layout.ValueWords, default=None
+            How values are written, where the columns hold codes of others.
 
         Returns
         -------
         str
         """
-        return to_svg(*self._drawn(), has_missing=self._has_missing)
+        tree, score, own = self._drawn()
+        return to_svg(tree, score, names or own, self._has_missing, words)
 
     def to_conditions(self, most: int = 10_000) -> list[LeafRule]:
         """The model as rules: every way to a leaf, its conditions merged, the first leaves first.
