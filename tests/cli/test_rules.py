@@ -8,13 +8,16 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
+from databases import DIALECTS, scores
 from typer.testing import CliRunner
 
+from rarefind import save
 from rarefind.cli import app, main
 from rarefind.conditions import ConditionClassifier
 from rarefind.data import read_table
 from rarefind.rules import RuleSet
 from rarefind.tables import TableModel
+from rarefind.trees import MetaAPClassifier
 
 DESK = """
 # Written by the desk.
@@ -342,7 +345,10 @@ MEASURE = ("measure", "desk.rules", "payments.csv", "--target")
             ("convert", "desk.rules", "--to", "sql", "--dialect", "oracle"),
             "There is no dialect 'oracle': known are ansi, sqlite",
         ),
-        (("convert", "desk.rules", "--to", "text", "--table", "t"), "The options --dialect and"),
+        (
+            ("convert", "desk.rules", "--to", "text", "--table", "t"),
+            "The options --dialect, --table and --key are",
+        ),
         (("convert", "desk.rules", "--to", "sql", "--table", "a..b"), "'a..b' is not a table"),
         (("convert", "desk.rules", "--to", "sql", "-o", "."), ". is a folder"),
     ],
@@ -415,21 +421,28 @@ def test_a_query_in_duckdb_fires_where_the_rules_do(run, folder):
     found = connection.execute(sql).fetchnumpy()
     table = pd.read_parquet(path)
     rules = RuleSet.from_text(DESK)
-    assert list(found) == [rule.name for rule in rules]
+    names = [rule.name for rule in rules]
+    assert list(found) == [*table.columns, *names]  # the columns of the table come first
+    np.testing.assert_array_equal(found["name"], table["name"])
     expected = rules.fires_on(table)
     assert expected[:, [0, 1, 4]].any(axis=0).all()
-    np.testing.assert_array_equal(np.column_stack(list(found.values())), expected)
+    np.testing.assert_array_equal(np.column_stack([found[name] for name in names]), expected)
 
 
 def test_a_query_in_sqlite_fires_where_the_rules_do(run, folder, tmp_path):
     out = tmp_path / "rules.sql"
     arguments = ("--to", "sql", "--dialect", "sqlite", "--table", "payments", "--output", out)
+    arguments += ("--key", "name", "--key", "time")
     assert run("convert", "desk.rules", *arguments) == ""
     table = pd.read_parquet(folder / "payments.parquet")
     connection = sqlite3.connect(":memory:")
     table.to_sql("payments", connection, index=False)
-    found = connection.execute(out.read_text(encoding="utf-8")).fetchall()
-    np.testing.assert_array_equal(np.array(found), RuleSet.from_text(DESK).fires_on(table))
+    found = pd.read_sql(out.read_text(encoding="utf-8"), connection)
+    rules = RuleSet.from_text(DESK)
+    names = [rule.name for rule in rules]
+    assert list(found) == ["name", "time", *names]
+    assert found["name"].tolist() == table["name"].tolist()
+    np.testing.assert_array_equal(found[names], rules.fires_on(table))
 
 
 def test_conditions_stand_below_their_names(run, tmp_path):
@@ -442,6 +455,73 @@ def test_conditions_stand_below_their_names(run, tmp_path):
     whole = {"rules": [{"name": "x\nDROP TABLE y", "rule": "a > 1"}]}
     path.write_text(json.dumps(whole), encoding="utf-8")
     assert run("convert", path, "--to", "sql").splitlines()[0] == "-- x DROP TABLE y"
+
+
+WEIGHTED = """large: amount > 100
+weight large = 1.5
+abroad: country != 'FR'
+weight abroad = -0.25
+other: amount > 0
+"""
+
+
+def test_weights_of_rules_come_through_and_add_up(run, tmp_path):
+    path, again = tmp_path / "weighted.rules", tmp_path / "weighted.json"
+    path.write_text(WEIGHTED, encoding="utf-8")
+    run("convert", path, "--to", "json", "-o", again)
+    assert json.loads(again.read_text(encoding="utf-8"))["rules"][0]["weight"] == 1.5
+    assert run("convert", again, "--to", "text") == WEIGHTED
+    rows = pd.DataFrame({"amount": [500.0, 50, None, 101], "country": ["FR", "US", "US", None]})
+    for dialect in DIALECTS:
+        sql = run("convert", again, "--to", "sql", "--dialect", dialect, "--table", "rows")
+        assert scores(dialect, sql.rstrip(";\n"), rows) == [1.5, -0.25, -0.25, 1.5]
+    assert run("check", path).startswith(f"{path}: 3 rules are correct")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x: a > 1\nweight y = 2", "There is a weight of 'y', and no rule of that name."),
+        ("x: a > 1\nweight x = heavy", "Line 2 is not a weight: write weight name = number."),
+        ("x: a > 1\nweight x = inf", "Rule 'x': A weight is a number, not inf."),
+    ],
+)
+def test_weights_that_are_none_are_told(refused, tmp_path, text, message):
+    path = tmp_path / "weighted.rules"
+    path.write_text(text, encoding="utf-8")
+    (line,) = refused("check", path)
+    assert message in line
+
+
+def test_a_model_is_written_as_the_query_of_a_table(run, refused, tmp_path):
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"amount": rng.lognormal(size=300), "Région": rng.choice(list("ab"), 300)})
+    labelled = rows.assign(fraud=(rows["amount"] > 2) & (rows["Région"] == "b"))
+    model = TableModel(MetaAPClassifier(random_state=0, ties="leaf"), target="fraud").fit(labelled)
+    path = tmp_path / "fraud.rarefind"
+    save(model, path)
+    for dialect in DIALECTS:
+        sql = run("convert", path, "--to", "sql", "--dialect", dialect, "--table", "rows")
+        assert scores(dialect, sql.rstrip(";\n"), rows) == model.priority(rows).tolist()
+    (line,) = refused("convert", path, "--to", "text")
+    assert "is a model: write --to sql and --table" in line
+
+
+def test_rules_on_a_terminal_show_what_is_hidden_in_them(run, tmp_path, monkeypatch):
+    path = tmp_path / "odd.json"
+    whole = {"rules": [{"name": "x\x1b[2J", "rule": "a = 'b\x1b[31m'"}]}
+    path.write_text(json.dumps(whole), encoding="utf-8")
+    assert "\x1b" in run("convert", path, "--to", "text")  # a program gets what the file says
+    monkeypatch.setattr("rarefind.cli._rules._is_terminal", lambda: True)
+    shown = run("convert", path, "--to", "text")
+    assert shown == "x\\x1b[2J: a = 'b\\x1b[31m'\n"
+
+
+def test_two_columns_of_a_query_have_two_names(refused, tmp_path):
+    path = tmp_path / "twice.rules"
+    path.write_text("Amount: amount > 1", encoding="utf-8")
+    (line,) = refused("convert", path, "--to", "sql", "--table", "rows")
+    assert "The query would have two columns 'Amount'" in line
 
 
 LEARN = ("learn", "payments.csv", "--target", "fraud", "--drop", "code", "--drop", "note")
@@ -464,7 +544,9 @@ def test_learned_rules_are_those_of_the_model(run, folder, tmp_path):
     ).fit(read_table(folder / "payments.csv"))
     rules, conditions = model.rules(), model.conditions()
     above = (conditions["weight"] > 0) & (conditions["lift_low"] > 1)
-    alerts = RuleSet([rule for rule, alert in zip(rules, above, strict=True) if alert])
+    weights = dict(zip(conditions.index, conditions["weight"], strict=True))
+    chosen = {rule.name: rule.text for rule, alert in zip(rules, above, strict=True) if alert}
+    alerts = RuleSet(chosen, weights={name: weights[name] for name in chosen})
     text = out.read_text(encoding="utf-8")
     assert RuleSet.from_text(text).to_text() == alerts.to_text()
     assert text.count("# weight ") == len(alerts)

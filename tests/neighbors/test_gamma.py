@@ -438,3 +438,18 @@ def test_false_negatives_never_grow_with_gamma_up_to_one(k, gamma):
     queries = np.random.default_rng(1).normal(size=(300, X.shape[1]))
     plain = GammaKNNClassifier(k, gamma=None).fit(X, y).predict(queries)
     assert (GammaKNNClassifier(k, gamma=gamma).fit(X, y).predict(queries) >= plain).all()
+
+
+def test_a_long_fit_says_so_before(monkeypatch, caplog):
+    X, y = imbalanced(5000)
+    with caplog.at_level("INFO", logger="rarefind.neighbors"):
+        GammaKNNClassifier().fit(X, y)
+        assert not caplog.messages
+        monkeypatch.setattr("rarefind.neighbors._classifier._LONG", 0.0)
+        GammaKNNClassifier().fit(X, y)
+        GammaKNNClassifier(max_queries=4000, random_state=0).fit(X, y)
+    every, some = caplog.messages
+    assert "of all 5,000 rows" in every
+    assert "max_queries" in every
+    drawn = min(4000, (y == 0).sum()) + (y == 1).sum()
+    assert f"of {drawn:,} drawn at random of 5,000 rows" in some

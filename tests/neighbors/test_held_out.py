@@ -65,7 +65,7 @@ def test_out_of_fold_is_a_search_among_the_training_rows():
 def test_blocks_hold_all_rows_in_order():
     rows = np.arange(40_000)
     cut = blocks(rows)
-    assert len(cut) == 3
+    assert len(cut) == 20
     np.testing.assert_array_equal(np.concatenate(cut), rows)
 
 

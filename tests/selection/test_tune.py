@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from rarefind._core.deadline import OutOfTimeError, check_time_left, deadline, until
 from rarefind.metrics import get_scorer
 from rarefind.neighbors import GammaKNNClassifier
 from rarefind.selection import folds, tune
@@ -193,10 +194,51 @@ def test_no_trial_begins_after_the_timeout(tmp_path, clock):
         return 1.0
 
     storage = tmp_path / "trials.db"
-    assert len(search(timeout=5, metric=slow).trials) == 2
-    assert len(search(timeout=0, metric=slow).trials) == 1
+    with pytest.warns(UserWarning, match="The time was over after 2 of 8 trials: give a longer"):
+        assert len(search(timeout=5, metric=slow).trials) == 2
+    with pytest.warns(UserWarning, match="after 1 of 8"):
+        assert len(search(timeout=0, metric=slow).trials) == 1
     search(n_trials=2, metric=slow, storage=storage)
-    assert len(search(timeout=-1, metric=slow, storage=storage).trials) == 2
+    with pytest.warns(UserWarning, match="after 2 of 8"):
+        assert len(search(timeout=-1, metric=slow, storage=storage).trials) == 2
+    with pytest.warns(UserWarning, match="after 3 of 8"):
+        assert len(search(timeout="0.15m", metric=slow).trials) == 3
+
+
+def test_a_search_has_a_limit_and_says_how_far_it_is(clock, capsys):
+    """Minutes passed without a word, and there was no end but that of all trials."""
+
+    def slow(model, X, y):
+        clock.now += 50.0
+        return float(model.get_depth())
+
+    with pytest.warns(UserWarning, match="after 4 of 8 trials"):
+        found = search(metric=slow, prune=False)
+    assert len(found.trials) == 4, "ten minutes by default, and 150 seconds a trial"
+    best = found.trials["value"].cummax()
+    assert capsys.readouterr().err.splitlines() == [
+        f"Tuning DecisionTreeClassifier: {n} of 8 trials, best value {best[n - 1]:.4g}, at most "
+        f"{600 - 150 * n} s more"
+        for n in range(1, 5)
+    ]
+    found = search(metric=slow, prune=False, timeout=None, verbose=0)
+    assert len(found.trials) == 8
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_trial_under_way_is_given_up(clock):
+    class Patient(LogisticRegression):
+        def fit(self, X, y):
+            clock.now += 10.0
+            check_time_left(deadline())
+            return super().fit(X, y)
+
+    asked = {"estimator": Patient(), "space": {"C": (0.1, 1.0)}}
+    with pytest.warns(UserWarning, match="after 1 of 8 trials"):
+        found = search(**asked, timeout=45)
+    assert found.trials["folds"].tolist() == [3]
+    with pytest.raises(OutOfTimeError), until(clock.now + 45):  # of a fit around it
+        search(**asked, timeout=None)
 
 
 def test_without_a_completed_trial_there_is_no_answer():
@@ -269,15 +311,6 @@ def test_an_unknown_metric_is_refused_before_the_first_trial(tmp_path):
 def test_an_error_of_a_trial_is_not_hidden():
     with pytest.raises(ValueError, match="max_depth"):
         search(space={"max_depth": [-1]})
-
-
-def test_the_progress_is_shown_when_asked(capsys):
-    search(n_trials=2)
-    assert capsys.readouterr().out == ""
-    search(n_trials=2, verbose=1)
-    shown = capsys.readouterr().out
-    assert "Tuning DecisionTreeClassifier" in shown
-    assert "2/2" in shown
 
 
 def test_numpy_integers_are_whole_numbers():

@@ -26,7 +26,16 @@ class LearnedRules(NamedTuple):
     @classmethod
     def of(cls, model: TableModel, table: pd.DataFrame) -> LearnedRules:
         """Measure the rules, on the rows they were learned from if none were left out for that."""
-        rules, measures = model.rules(), model.conditions()
+        from rarefind.rules import Rule, RuleSet
+
+        measures = model.conditions()
+        weights = measures["weight"].tolist()
+        rules = RuleSet(
+            [
+                Rule(rule.text, name=rule.name, weight=weight)
+                for rule, weight in zip(model.rules(), weights, strict=True)
+            ]
+        )
         unseen = bool(measures["precision"].notna().any())
         if not unseen:
             positive = (table[model.target] == model.positive_).to_numpy(dtype=bool)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rarefind._core.saved import MARK
+from rarefind._core.text import visible
 from rarefind.cli._inputs import check_columns, check_readable
 from rarefind.cli._options import (
     AsJson,
@@ -68,7 +71,7 @@ def check(
     if as_json or quiet:
         return
     correct = "1 rule is correct" if len(found) == 1 else f"{len(found):,} rules are correct"
-    typer.echo(f"{rules}: {correct}{'' if data is None else f' and fit {data}'}.")
+    typer.echo(visible(f"{rules}: {correct}{'' if data is None else f' and fit {data}'}."))
 
 
 @app.command(
@@ -191,7 +194,13 @@ def learn(
     epilog="Example: rarefind rules convert desk.rules --to sql --dialect duckdb --table payments"
 )
 def convert(
-    rules: RulesFile,
+    rules: Annotated[
+        Path,
+        typer.Argument(
+            help="File of rules: text, or JSON if its name ends in .json. Or a model file, whose "
+            "priorities the query gives."
+        ),
+    ],
     to: Annotated[str, typer.Option(metavar="text|json|sql", help="The format to write.")],
     dialect: Annotated[
         str | None,
@@ -203,8 +212,16 @@ def convert(
     table: Annotated[
         str | None,
         typer.Option(
-            help="For SQL: write a query of this table (or schema.table) with one column per rule, "
-            "1 where it fires; by default one condition per rule."
+            help="For SQL: write a query of this table (or schema.table) with its columns, one "
+            "column per rule, 1 where it fires, and the sum of the weights of the rules that fire; "
+            "by default one condition per rule. Of a model: the table to score."
+        ),
+    ] = None,
+    key: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Column of the table to keep in the query; by default all. Can be given more than "
+            "once."
         ),
     ] = None,
     output: Annotated[
@@ -213,23 +230,54 @@ def convert(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write rules as text, as JSON or as SQL."""
+    """Write rules as text, as JSON or as SQL; or a model of trees or conditions as SQL."""
     if to not in _FORMATS:
         raise ValueError(f"There is no format {to!r}: known are {', '.join(_FORMATS)}.")
-    if to != "sql" and (dialect or table) is not None:
-        raise ValueError("The options --dialect and --table are for --to sql only.")
+    if to != "sql" and (dialect or table or key) is not None:
+        raise ValueError("The options --dialect, --table and --key are for --to sql only.")
+    if key and table is None:
+        raise ValueError("The option --key needs --table, the table that the query is of.")
     check_output(output)
-    found = _read(rules)
-    if to == "sql":
-        text = found.to_sql(dialect or "ansi", table)
+    count: int | None
+    if _is_model(rules):
+        text, count = _query_of_model(rules, to, dialect, table, key), None
     else:
-        text = found.to_text() if to == "text" else found.to_json() + "\n"
+        found = _read(rules)
+        if to == "sql":
+            text = found.to_sql(dialect or "ansi", table, keys=key)
+        else:
+            text = found.to_text() if to == "text" else found.to_json() + "\n"
+        count = len(found)
     if output is not None:
         write_text(text, output)
     if as_json:
-        typer.echo(json.dumps({"format": to, "rules": len(found), "text": text}, indent=2))
+        typer.echo(json.dumps({"format": to, "rules": count, "text": text}, indent=2))
     elif output is None:
-        typer.echo(text, nl=False)
+        # A program gets the text as it is, with nothing taken out of it; a terminal would act on
+        # what is hidden in it.
+        typer.echo(visible(text, keep="\n") if _is_terminal() else text, nl=False, color=True)
+
+
+def _is_terminal() -> bool:
+    return sys.stdout.isatty()
+
+
+def _is_model(path: Path) -> bool:
+    check_readable(path)
+    with path.open("rb") as file:
+        return file.read(len(MARK)) == MARK
+
+
+def _query_of_model(
+    path: Path, to: str, dialect: str | None, table: str | None, key: list[str] | None
+) -> str:
+    from rarefind.tables import open_model
+
+    if to != "sql" or table is None:
+        raise ValueError(f"{path} is a model: write --to sql and --table, the table to score.")
+    if key:
+        raise ValueError("The option --key is for rules: the query of a model keeps all columns.")
+    return open_model(path).to_sql(dialect or "ansi", table) + ";\n"
 
 
 def _read(path: Path, table: pd.DataFrame | None = None) -> RuleSet:

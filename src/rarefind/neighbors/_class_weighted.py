@@ -67,9 +67,10 @@ class ClassWeightedKNNClassifier(BaselineClassifier):
 
     Notes
     -----
-    Fewer than q positives give priority 0; fewer than r negatives, or a positive at distance 0,
-    give priorities above all others. Without held-out rows the probability is s/(s + γ) of the
-    priority s; with them it is logistic in log s.
+    Fewer than q positives give priority 0; fewer than r negatives, or q positives and no negative
+    at distance 0, give priorities above all others; copies of both classes are decided by their
+    numbers as in :class:`GammaKNNClassifier`. Without held-out rows the probability is s/(s + γ) of
+    the priority s; with them it is logistic in log s.
 
     References
     ----------

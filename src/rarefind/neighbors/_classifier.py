@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -58,6 +60,11 @@ def _check_sets(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
 NEIGHBOUR_STATE = CLASSIFIER_STATE | State(
     {"_sets": ListOf(Object("point-set", d="d"), low=2)}, _check_sets
 )
+
+
+# Seconds of a fit from which on the log is told beforehand.
+_LONG = 10.0
+_LOG = logging.getLogger("rarefind.neighbors")
 
 
 class NeighbourClassifier(RareClassifier):
@@ -161,6 +168,7 @@ class NeighbourClassifier(RareClassifier):
             rows = np.flatnonzero(weight)
             steps = len(blocks(rows))
             with report_progress(self, "leave one out", steps, X, codes, self.verbose) as step:
+                step = self._say_if_long(step, steps, rows.size, codes.size)
                 distances = leave_one_out(self._sets, X, codes, rows, step, measure)
             return rows, weight[rows], distances
         cv = self._folds if self.cv is None else self.cv
@@ -176,6 +184,30 @@ class NeighbourClassifier(RareClassifier):
             )
         rows = np.concatenate([test for _, test in pairs])
         return rows, weight[rows], distances
+
+    def _say_if_long(
+        self, step: Callable[[], None], steps: int, held_out: int, n: int
+    ) -> Callable[[], None]:
+        """The same step, which after the first tells the log how long the others will take."""
+        start, waiting = time.monotonic(), [True]
+
+        def next_step() -> None:
+            step()
+            if waiting:
+                waiting.clear()
+                seconds = (time.monotonic() - start) * (steps - 1)
+                if seconds > _LONG:
+                    drawn = "all" if held_out == n else f"{held_out:,} drawn at random of"
+                    _LOG.info(
+                        "%s searches the neighbours of %s %s rows without themselves, about %.0f s "
+                        "more: lower max_queries to search fewer.",
+                        type(self).__name__,
+                        drawn,
+                        f"{n:,}",
+                        seconds,
+                    )
+
+        return next_step
 
     def _needs_no_held_out(self, codes: Ints) -> bool:
         """Whether the threshold is the method's own, or given and no row can be held out.

@@ -79,7 +79,9 @@ class DistanceWeightedKNNClassifier(BaselineClassifier):
 
     Notes
     -----
-    At equal distances a positive is nearer than a negative. Without held-out rows the probability
+    At equal distances a positive is nearer than a negative. Where a row is a copy of more than k
+    rows, of both classes, all of these vote, but for a class with less than half of a vote in k.
+    Without held-out rows the probability
     is the share of the vote, squeezed into [0.1, 0.9], which leaves the ends to rows whose
     neighbours are all of one class; with them it is logistic in log s of the priority s.
 

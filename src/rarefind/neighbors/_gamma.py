@@ -128,14 +128,20 @@ class GammaKNNClassifier(NeighbourClassifier):
 
     Notes
     -----
-    Edges, in this order: fewer than q positives give priority 0; fewer than r negatives, or a
-    positive at distance 0, give priorities above all others, the higher the further the negatives.
-    Ties between a positive and a negative go to the positive. A training row is left out of its own
-    search by its number, so its copies still count.
+    Edges, in this order: fewer than q positives give priority 0, fewer than r negatives one above
+    all others. A row that is a copy of n⁺ positives and n⁻ negatives, n⁺ ≥ q or n⁻ ≥ r of them, has
+    the priority (((n⁺ + ½)/q)/((n⁻ + ½)/r))^(1/√d) in d columns (1 for given distances): the ratio
+    of copies spread out a little. With q positives at distance 0 and no negative it is above all
+    others, the higher the further the negatives. Other ties between a positive and a negative go to
+    the positive. A training row is left out of its own search by its number, so its copies still
+    count.
 
     Probabilities are logistic in log s, fitted to the held-out rows. With more than two classes the
     k nearest rows vote by plurality, ties go to the rarer class, and probabilities are the shares
-    of the vote.
+    of the vote; of more than k copies of a row the k votes are shared out by their numbers.
+
+    A fit that takes long says so after its first rows: in the progress bar, to callbacks, and in
+    the log ``rarefind.neighbors``.
 
     References
     ----------

@@ -14,7 +14,7 @@ from rarefind._core.types import Array, Floats, Ints
 from rarefind.search import NeighborSearch
 
 # Rows are searched this many at a time, so that progress can be shown.
-_BLOCK = 16_384
+_BLOCK = 2048
 
 
 # A query takes memory for as many neighbours as it asks for, whether or not there are so many.

@@ -338,6 +338,7 @@ class MLFPClassifier(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Neighbou
                 self.classes_[codes],
                 _held_out_value(metric, self.threshold),
                 self.n_trials,
+                None,
                 cv=self._folds if self.cv is None else self.cv,
                 groups=groups,
                 pos_label=self.pos_label_,

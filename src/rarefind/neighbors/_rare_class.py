@@ -84,7 +84,8 @@ class KRNNClassifier(SurroundingsClassifier):
 
     Notes
     -----
-    At equal distances a positive is nearer than a negative. The negatives that are nearer than the
+    At equal distances a positive is nearer than a negative, but all rows that a row is a copy of
+    belong to its neighbourhood. The negatives that are nearer than the
     k-th positive are counted, not sorted, so that time grows with the product of the rows scored
     and stored, and memory only with their sum.
 

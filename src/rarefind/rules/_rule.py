@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -39,6 +40,8 @@ class Rule:
         contains is inferred from how the rule uses it.
     constants : dict, default=None
         Values of names that are not columns.
+    weight : float, default=None
+        What the rule adds to the priority of a row where it fires, for queries.
 
     Attributes
     ----------
@@ -69,11 +72,15 @@ class Rule:
         name: str | None = None,
         columns: Mapping[str, str] | None = None,
         constants: Mapping[str, Any] | None = None,
+        weight: float | None = None,
     ) -> None:
+        if weight is not None and not math.isfinite(weight):
+            raise RuleError(f"A weight is a number, not {weight!r}.")
         tree = parse(text)
         self.text = str(tree)
         self.name = self.text if name is None else str(name)
         self.constants = dict(constants or {})
+        self.weight = None if weight is None else float(weight)
         self._tree = with_constants(tree, self.constants)
         self.columns: dict[str, str | None] = kinds_of(self._tree, columns)
         self._run = as_function(self._tree, self.columns)

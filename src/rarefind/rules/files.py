@@ -13,7 +13,7 @@ import pandas as pd
 from rarefind.data.target import check_column
 from rarefind.rules._parse import RuleError
 from rarefind.rules._rule import Rule
-from rarefind.rules.rule_set import RuleSet, logical_lines
+from rarefind.rules.rule_set import RuleSet, logical_lines, weight_line
 from rarefind.rules.syntax import Column, Compare
 
 
@@ -102,12 +102,15 @@ def _one_by_one(text: str, path: Path) -> list[str]:
             return []
     lines = logical_lines(text)
     constants = [line for line in lines if line[1].startswith("let ")]
+    weights = [line for line in lines if weight_line(line[1]) is not None]
     files = []
     for rule in lines:
-        if rule in constants:
+        if rule in constants or rule in weights:
             continue
+        name = rule[1].partition(":")[0].strip()
+        own = [line for line in weights if weight_line(line[1]) == name]
         alone, at = "", 1
-        for number, line in sorted([*constants, rule]):
+        for number, line in sorted([*constants, rule, *own]):
             alone += "\n" * (number - at) + line  # empty lines keep its number
             at = number
         files.append(alone)

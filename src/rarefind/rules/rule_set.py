@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -11,12 +12,17 @@ import numpy as np
 import pandas as pd
 
 from rarefind._core.labels import choose_positive
+from rarefind._core.text import visible
 from rarefind._core.types import ArrayLike, Bools, Ints, Label, Table
 from rarefind.data.clock import read_times
 from rarefind.metrics.intervals import share_interval
 from rarefind.rules._parse import RuleError
 from rarefind.rules._rule import Rule, which_fire
-from rarefind.rules.sql_words import check_dialect, sql_name
+from rarefind.rules.sql_words import check_dialect, sql_name, sql_number, sql_table
+
+# No rule can be written so: it has a colon behind its name.
+_WEIGHT = re.compile(r"weight\s+(?P<name>[^:]+?)\s*=[^:]*")
+_JOIN = ",\n  "
 
 #: A set has no more rules.
 MOST_RULES = 10_000
@@ -48,6 +54,8 @@ class RuleSet:
         The rules, or their texts by name.
     columns, constants
         For texts, as in :class:`Rule`.
+    weights : dict of float, default=None
+        For texts, the weights of rules by name.
 
     Examples
     --------
@@ -70,9 +78,16 @@ class RuleSet:
         *,
         columns: Mapping[str, str] | None = None,
         constants: Mapping[str, Any] | None = None,
+        weights: Mapping[str, float] | None = None,
     ) -> None:
         if isinstance(rules, Mapping):
-            rules = [_make_rule(name, text, columns, constants) for name, text in rules.items()]
+            known = dict(weights or {})
+            for name in known.keys() - rules.keys():
+                raise RuleError(f"There is a weight of {name!r}, and no rule of that name.")
+            rules = [
+                _make_rule(name, text, columns, constants, known.get(name))
+                for name, text in rules.items()
+            ]
         self.rules = list(rules)
         names = [rule.name for rule in self.rules]
         twice = [name for name in names if names.count(name) > 1]
@@ -85,10 +100,12 @@ class RuleSet:
     def from_text(cls, text: str, *, columns: Mapping[str, str] | None = None) -> Self:
         """Read rules from the text of a file.
 
-        A line is ``name: rule``, or ``let name = value`` for a constant; a line that begins with a
-        space goes on with the one before, and one that begins with ``#`` is a remark.
+        A line is ``name: rule``, ``weight name = number`` for what a rule adds to the priority, or
+        ``let name = value`` for a constant; a line that begins with a space goes on with the one
+        before, and one that begins with ``#`` is a remark.
         """
         constants: dict[str, Any] = {}
+        weights: dict[str, float] = {}
         found: dict[str, str] = {}
         for number, line in logical_lines(text):
             if line.startswith("let "):
@@ -97,13 +114,17 @@ class RuleSet:
                 if not sign or not name.strip():
                     raise RuleError(f"Line {number} is not a constant: write let name = value.")
                 continue
+            weighted = weight_line(line)
+            if weighted is not None:
+                weights[weighted] = _weight(line, number)
+                continue
             named = _name_of(line)
             if named is None:
                 raise RuleError(f"Line {number} is not a rule: write name: rule.")
             if named in found:
                 raise RuleError(f"Two rules are called {named!r}.")
             found[named] = line.partition(":")[2].strip()
-        return cls(found, columns=columns, constants=constants)
+        return cls(found, columns=columns, constants=constants, weights=weights)
 
     def to_text(self) -> str:
         """The rules as :meth:`from_text` reads them."""
@@ -117,6 +138,8 @@ class RuleSet:
                     "it would be read otherwise. Write JSON, or give it another name."
                 )
             lines.append(alone)
+            if rule.weight is not None:
+                lines.append(f"weight {rule.name} = {rule.weight!r}")
         return "\n".join(lines) + "\n"
 
     @classmethod
@@ -125,22 +148,38 @@ class RuleSet:
         try:
             whole = json.loads(text)
             rules = {str(rule["name"]): str(rule["rule"]) for rule in whole["rules"]}
+            weights = {
+                str(rule["name"]): float(rule["weight"])
+                for rule in whole["rules"]
+                if rule.get("weight") is not None
+            }
             constants = dict(whole.get("constants", {}))
         except RecursionError:
             raise RuleError("This is nested too deeply to be a file of rules.") from None
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
             raise RuleError(f"This is not a file of rules ({error}).") from None
         if len(rules) != len(whole["rules"]):
             raise RuleError("Two rules have the same name.")
-        return cls(rules, columns=columns, constants=constants)
+        return cls(rules, columns=columns, constants=constants, weights=weights)
 
     def to_json(self) -> str:
         """The rules as JSON."""
         constants = {name: value for rule in self.rules for name, value in rule.constants.items()}
-        rules = [{"name": rule.name, "rule": rule.text} for rule in self.rules]
+        rules = [
+            {"name": rule.name, "rule": rule.text}
+            | ({} if rule.weight is None else {"weight": rule.weight})
+            for rule in self.rules
+        ]
         return json.dumps({"constants": constants, "rules": rules}, ensure_ascii=False, indent=2)
 
-    def to_sql(self, dialect: str = "ansi", table: str | None = None) -> str:
+    def to_sql(
+        self,
+        dialect: str = "ansi",
+        table: str | None = None,
+        *,
+        keys: Sequence[str] | None = None,
+        output: str = "priority",
+    ) -> str:
         """The rules as SQL.
 
         Parameters
@@ -148,26 +187,57 @@ class RuleSet:
         dialect : {"ansi", "sqlite", "duckdb", "postgresql", "mysql"}, default="ansi"
             The database.
         table : str, default=None
-            Table (or schema.table) to query: the query has a column a rule, 1 where it fires. By
-            default one condition a rule, with its name in a comment above.
+            Table (or schema.table) to query: the query has a column a rule, 1 where it fires, after
+            those of the table, and the sum of the weights of the rules that fire, where they have
+            weights. By default one condition a rule, with its name in a comment above.
+        keys : sequence of str, default=None
+            Columns of the table to keep, such as the identifier; all by default.
+        output : str, default="priority"
+            Name of the column with the sum of weights.
 
         Returns
         -------
         str
         """
         check_dialect(dialect)
-        conditions = [(rule.name, rule.to_sql(dialect)) for rule in self.rules]
+        conditions = [rule.to_sql(dialect) for rule in self.rules]
         if table is None:
             # A name of two lines would end the comment.
-            return "".join(f"-- {' '.join(name.split())}\n{sql}\n" for name, sql in conditions)
-        if not all(table.split(".")):
-            raise ValueError(f"{table!r} is not a table: write its name, or schema.table.")
-        columns = ",\n".join(
-            f"  CASE WHEN {sql} THEN 1 ELSE 0 END AS {sql_name(name, dialect)}"
-            for name, sql in conditions
+            named = zip(self.rules, conditions, strict=True)
+            return "".join(f"-- {visible(' '.join(r.name.split()))}\n{sql}\n" for r, sql in named)
+        self._check_names(keys, output)
+        columns = ["t.*"] if keys is None else [f"t.{sql_name(key, dialect)}" for key in keys]
+        columns += [
+            f"CASE WHEN {sql} THEN 1 ELSE 0 END AS {sql_name(rule.name, dialect)}"
+            for rule, sql in zip(self.rules, conditions, strict=True)
+        ]
+        if any(rule.weight is not None for rule in self.rules):
+            columns.append(
+                f"{self._sum_of_weights(conditions, dialect)} AS {sql_name(output, dialect)}"
+            )
+        return f"SELECT\n  {_JOIN.join(columns)}\nFROM {sql_table(table, dialect)} AS t;\n"
+
+    def _sum_of_weights(self, conditions: list[str], dialect: str) -> str:
+        zero = sql_number(0.0, dialect)
+        return "\n    + ".join(
+            f"CASE WHEN {sql} THEN {sql_number(rule.weight, dialect)} ELSE {zero} END"
+            for rule, sql in zip(self.rules, conditions, strict=True)
+            if rule.weight is not None
         )
-        source = ".".join(sql_name(part, dialect) for part in table.split("."))
-        return f"SELECT\n{columns}\nFROM {source};\n"
+
+    def _check_names(self, keys: Sequence[str] | None, output: str) -> None:
+        """Raise where two columns of a query would have one name."""
+        known = keys if keys is not None else [name for rule in self.rules for name in rule.columns]
+        taken = {name.casefold() for name in known}
+        names = [rule.name for rule in self.rules]
+        names += [output] if any(rule.weight is not None for rule in self.rules) else []
+        for name in names:
+            if name.casefold() in taken:
+                raise ValueError(
+                    f"The query would have two columns {name!r}: give the rule another name, or "
+                    "name the columns to keep."
+                )
+            taken.add(name.casefold())
 
     def fires(self, record: Mapping[str, Any]) -> list[str]:
         """The names of the rules that hold for one record."""
@@ -273,10 +343,14 @@ class RuleSet:
 
 
 def _make_rule(
-    name: str, text: str, columns: Mapping[str, str] | None, constants: Mapping[str, Any] | None
+    name: str,
+    text: str,
+    columns: Mapping[str, str] | None,
+    constants: Mapping[str, Any] | None,
+    weight: float | None,
 ) -> Rule:
     try:
-        return Rule(text, name=name, columns=columns, constants=constants)
+        return Rule(text, name=name, columns=columns, constants=constants, weight=weight)
     except RuleError as error:
         raise RuleError(f"Rule {name!r}: {error}") from None
 
@@ -292,6 +366,19 @@ def logical_lines(text: str) -> list[tuple[int, str]]:
         else:
             found.append((number, line.strip()))
     return found
+
+
+def weight_line(line: str) -> str | None:
+    """The name of the rule whose weight a line gives; None where it is another line."""
+    found = _WEIGHT.fullmatch(line)
+    return None if found is None else found["name"].strip()
+
+
+def _weight(line: str, number: int) -> float:
+    try:
+        return float(line.rpartition("=")[2])
+    except ValueError:
+        raise RuleError(f"Line {number} is not a weight: write weight name = number.") from None
 
 
 def _name_of(line: str) -> str | None:

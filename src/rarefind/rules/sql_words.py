@@ -23,6 +23,13 @@ def sql_name(name: str, dialect: str) -> str:
     return mark + name.replace(mark, 2 * mark) + mark
 
 
+def sql_table(table: str, dialect: str) -> str:
+    """A table, or schema.table, in quotes."""
+    if not all(table.split(".")):
+        raise ValueError(f"{table!r} is not a table: write its name, or schema.table.")
+    return ".".join(sql_name(part, dialect) for part in table.split("."))
+
+
 def sql_text(text: str, dialect: str) -> str:
     """A text in quotes that it cannot leave."""
     if "\0" in text:

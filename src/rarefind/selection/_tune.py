@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from numbers import Integral
 from pathlib import Path
@@ -14,6 +16,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
+from rarefind._core.deadline import OutOfTimeError, seconds_of, until
 from rarefind._core.extras import extra
 from rarefind._core.progress import progress_bar
 from rarefind._core.types import ArrayLike, Ints, Label, Table
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
     import optuna
 
 Space = Mapping[str, Any]
+# Seconds before the first word on how far a search is, and between two of them.
+_PATIENCE, _EVERY = 2.0, 10.0
 
 
 class Tuned(NamedTuple):
@@ -42,7 +47,7 @@ def tune(
     y: ArrayLike,
     metric: str | Callable[..., float] = "average_precision",
     n_trials: int = 50,
-    timeout: float | None = None,
+    timeout: float | str | None = "10m",
     *,
     cv: Any = 5,
     groups: ArrayLike | None = None,
@@ -50,9 +55,9 @@ def tune(
     random_state: int = 0,
     storage: str | Path | None = None,
     prune: bool = True,
-    verbose: int = 0,
+    verbose: int = 1,
 ) -> Tuned:
-    """Tune an estimator by cross-validation.
+    """Tune an estimator by cross-validation, for at most ten minutes by default.
 
     Trials follow one another, each proposed by Optuna's TPE from those before it with a seed of its
     own. So a search that was stopped and is resumed goes through the same trials as one that never
@@ -71,8 +76,11 @@ def tune(
         A name for :func:`rarefind.metrics.get_scorer`, or a scorer ``(estimator, X, y)``.
     n_trials : int, default=50
         Trials in all, those of an earlier run with the same ``storage`` included.
-    timeout : float, default=None
-        Seconds after which no new trial begins.
+    timeout : float or str, default="10m"
+        The time for all trials: seconds, or a length as ``"90s"``, ``"10m"`` or ``"1h"``; None for
+        no limit. Afterwards no trial begins, and rarefind's own estimators give up the one under
+        way; the first is always ended. A warning says how many trials were made. The best
+        estimator is fitted to all rows after that.
     cv, groups
         As in :func:`folds`; the same folds for every trial.
     pos_label : label, default=None
@@ -84,8 +92,8 @@ def tune(
         one search: other data, folds, estimator, metric, space or seed are refused.
     prune : bool, default=True
         Stop a trial early when its folds so far lie below the median of the trials before.
-    verbose : int, default=0
-        Above 0, show a progress bar.
+    verbose : int, default=1
+        Above 0, say on standard error how far the search is, every ten seconds; 0 is silent.
 
     Returns
     -------
@@ -117,19 +125,59 @@ def tune(
             "measured": joblib.hash((named, np.asarray(X), data.y, pairs)),
         }
         _check_same_search(study, storage, asked)
-    deadline = np.inf if timeout is None else time.monotonic() + timeout
-    with progress_bar(f"Tuning {type(estimator).__name__}", n_trials, verbose) as step:
+    deadline = time.monotonic() + (
+        seconds_of(timeout) if timeout is None or isinstance(timeout, str) else timeout
+    )
+    say = _Progress(type(estimator).__name__, n_trials, deadline, verbose)
+    with progress_bar("Tuning", n_trials, 0) as step:
         step(_finished_trials(study))
-        while _finished_trials(study) < n_trials and (
-            time.monotonic() < deadline or not _finished_trials(study)
-        ):
-            _run_trial(study, estimator, space, data, pairs, scorer, random_state)
+        while (done := _finished_trials(study)) < n_trials:
+            if done and time.monotonic() >= deadline:
+                break
+            try:
+                with until(deadline if done else np.inf):
+                    _run_trial(study, estimator, space, data, pairs, scorer, random_state)
+            except OutOfTimeError:
+                if not done or time.monotonic() < deadline:
+                    raise  # the time of what this search is a part of is over
+                break
             step(1)
+            say(study)
+    if done and done < n_trials:
+        warnings.warn(
+            f"The time was over after {done} of {n_trials} trials: give a longer timeout, or None "
+            "for no limit.",
+            UserWarning,
+            stacklevel=2,
+        )
     if not any(t.state.name == "COMPLETE" for t in study.trials):
         raise ValueError("No trial was completed; allow more trials or time.")
     params = _decode(space, study.best_params)
     best = data.fit(clone(estimator).set_params(**params))
     return Tuned(best, params, float(study.best_value), _trials_table(study, space))
+
+
+class _Progress:
+    """Says how far a search is, now and then."""
+
+    def __init__(self, name: str, trials: int, deadline: float, verbose: int) -> None:
+        self._name, self._trials, self._deadline = name, trials, deadline
+        self._next = time.monotonic() + _PATIENCE if verbose else np.inf
+
+    def __call__(self, study: optuna.Study) -> None:
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + _EVERY
+        done = [t for t in study.get_trials(deepcopy=False) if t.state.name == "COMPLETE"]
+        best = max((t.value for t in done if t.value is not None), default=np.nan)
+        left = max(0.0, self._deadline - now)
+        limit = f", at most {left:,.0f} s more" if left < np.inf else ""
+        print(
+            f"Tuning {self._name}: {_finished_trials(study):,} of {self._trials:,} trials, best "
+            f"value {best:.4g}{limit}",
+            file=sys.stderr,
+        )
 
 
 def _open_study(storage: str | Path | None, prune: bool) -> optuna.Study:

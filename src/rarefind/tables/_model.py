@@ -62,7 +62,7 @@ class Scores(NamedTuple):
 
 
 def _upgrade(version: int, state: dict[str, Any]) -> dict[str, Any]:
-    """Version 1 called the estimate the evidence; up to 3 identifiers were always kept."""
+    """Version 1 called the estimate the evidence. Up to 3, identifiers were always kept."""
     if version == 1:
         kept = {name: value for name, value in state.items() if name != "evidence_"}
         state = {**kept, "estimate_": state.get("evidence_")}

@@ -14,7 +14,7 @@ from rarefind.data.columns import (
     Spread,
 )
 from rarefind.rules.sql_columns import SqlColumns
-from rarefind.rules.sql_words import sql_name, sql_number, sql_text
+from rarefind.rules.sql_words import sql_number, sql_table, sql_text
 from rarefind.tables._sql_reading import Reader
 
 
@@ -27,12 +27,9 @@ def table_query(
             f"{type(estimator).__name__} cannot be written as SQL: fit the table with MetaAP, "
             "TreeRank or a ConditionClassifier."
         )
-    if not all(table.split(".")):
-        raise ValueError(f"{table!r} is not a table: write its name, or schema.table.")
     columns = encoded_columns(encoder, dialect)
     columns.check_output(output)
-    rows = ".".join(sql_name(part, dialect) for part in table.split("."))
-    return str(estimator._query(columns, rows, output))
+    return str(estimator._query(columns, sql_table(table, dialect), output))
 
 
 def encoded_columns(encoder: TableEncoder, dialect: str) -> SqlColumns:
