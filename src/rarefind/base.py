@@ -53,7 +53,7 @@ from rarefind.selection.calibration import (
 )
 from rarefind.selection.thresholds import ANY_THRESHOLD, bounds_at, check_count_metric
 
-__all__ = ["CLASSIFIER_STATE", "RareClassifier"]
+__all__ = ["RareClassifier"]
 
 
 def _check_labels(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
