@@ -319,8 +319,8 @@ class MetaTreeClassifier(TreeClassifier):
         -------
         str
         """
-        check_is_fitted(self)
-        return export_text(self._ranker, self._feature_names())
+        tree, _, names = self._drawn()
+        return export_text(self._ranker._replace(tree=tree), names)
 
     def to_sql(self, dialect: str = "ansi", table: str = "rows", output: str = "priority") -> str:
         """A query that gives each row of a table its priority, to the last bit.
@@ -393,9 +393,24 @@ class MetaTreeClassifier(TreeClassifier):
         """
         return to_conditions(*self._drawn(), most=most, has_missing=self._has_missing)
 
-    def _drawn(self) -> tuple[MetaTree, Floats, list[str]]:
+    def named_tree(self) -> MetaTree:
+        """The tree to be shown: levels of categories stand for their codes.
+
+        Returns
+        -------
+        MetaTree
+            As ``tree_``, but for the names.
+        """
         check_is_fitted(self)
-        return self.tree_, self.leaf_scores_, self._feature_names()
+        names, levels = self._feature_names(), dict(self.tree_.levels)
+        for name, own in getattr(self, "categories_", {}).items():
+            j = names.index(name)
+            codes = levels.get(j, np.empty(0)).astype(np.intp).tolist()
+            levels[j] = np.array([str(own[code]) for code in codes], dtype=object)
+        return self.tree_._replace(levels=levels)
+
+    def _drawn(self) -> tuple[MetaTree, Floats, list[str]]:
+        return self.named_tree(), self.leaf_scores_, self._feature_names()
 
 
 def _precision(held_out: list[HeldOutRanking], share: float) -> float:
