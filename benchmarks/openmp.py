@@ -41,7 +41,9 @@ def main():
     if given.fit:
         fit_once(given.fit)
         return
-    loop = [sys.executable, "-c", "while True: pass"]
+    # They end with this process, however it ends.
+    code = "import os\nfirst = os.getppid()\nwhile os.getppid() == first: pass"
+    loop = [sys.executable, "-c", code]
     others = [subprocess.Popen(loop) for _ in range(given.busy)]
     print(f"load {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores, {given.busy} busy processes")
     try:
