@@ -5,8 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
-from databases import DIALECTS, scores
+from databases import DIALECTS, query, scores
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
@@ -242,6 +243,22 @@ def test_the_query_of_the_estimator_alone_is_refused_where_it_would_lie(tmp_path
     plain = TableModel(MetaAPClassifier(random_state=0), target="fraud").fit(numbers)
     found = scores("sqlite", plain.estimator_.to_sql("sqlite"), numbers)
     assert np.array_equal(found, plain.priority(numbers))
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize(
+    "estimator", [MetaAPClassifier(random_state=0), ConditionClassifier(random_state=0)]
+)
+def test_nan_in_a_table_is_a_missing_value(estimator, dialect):
+    table = mixed_table(500, 3)
+    X = table[["ratio; --", "n"]].astype(float)
+    X.iloc[::7, 0] = np.nan
+    model = clone(estimator).fit(X, table["fraud"])
+    arrow = pa.table({name: X[name].to_numpy() for name in X})  # NaN stays NaN
+    arrow = arrow.append_column("rarefind_row", pa.array(range(len(X)), pa.int64()))
+    sql = f"SELECT priority FROM ({model.to_sql(dialect)}) AS q ORDER BY rarefind_row"
+    found = [priority for (priority,) in query(dialect, sql, arrow)]
+    assert np.array_equal(found, model.priority(X))
 
 
 @pytest.mark.parametrize("name", ["table-metaap", "table-conditions"])
