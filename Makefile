@@ -10,7 +10,7 @@ else
 endif
 PY := $(BIN)/python
 
-.PHONY: demo test coverage fuzz check study bench bench-all docs test-lowest clean
+.PHONY: demo test coverage fuzz fuzz-sql check study bench bench-all docs test-lowest clean
 
 demo: $(VENV)/.demo
 	$(PY) -m rarefind demo
@@ -26,6 +26,10 @@ coverage: $(VENV)/.dev
 # make fuzz ARGS="--count 20000 --seed 1 --bounds-check"; --help lists the options.
 fuzz: $(VENV)/.dev
 	cd tests && $(abspath $(PY)) -m fuzz $(ARGS)
+
+# Rules run in six ways, and models as SQL in three databases, on other examples each time.
+fuzz-sql: $(VENV)/.dev
+	RAREFIND_FUZZ=$(or $(COUNT),3000) $(PY) -m pytest -q tests/rules/test_meaning.py tests/tables/test_sql.py
 
 # Locally files are mended; in CI a file that would change is an error.
 check: $(VENV)/.dev

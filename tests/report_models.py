@@ -94,12 +94,18 @@ class StandInReference:
 
     columns = ()
 
-    def counter(self):
+    def __init__(self):
         self.rows = 0
-        return self
+
+    def counter(self):
+        return StandInReference()
 
     def update(self, chunk):
         self.rows += len(chunk)
+        return self
+
+    def add(self, other):
+        self.rows += other.rows
 
     def table(self):
         return pd.DataFrame(

@@ -53,7 +53,7 @@ from rarefind.selection.calibration import (
 )
 from rarefind.selection.thresholds import ANY_THRESHOLD, bounds_at, check_count_metric
 
-__all__ = ["CLASSIFIER_STATE", "RareClassifier"]
+__all__ = ["RareClassifier"]
 
 
 def _check_labels(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
@@ -414,6 +414,8 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         """
         names = getattr(self, "feature_names_in_", None)
         if names is not None:
+            if hasattr(self, "categories_"):
+                return None  # of a frame with numbers for categories they are to be coded
             if type(X) is not pd.DataFrame or not np.array_equal(X.columns, names):
                 return None
             X = X.to_numpy()

@@ -5,6 +5,7 @@ import io
 import json
 import sys
 import zipfile
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -224,13 +225,14 @@ def test_help_names_every_option():
         assert option in said
 
 
-@pytest.mark.parametrize("kind", ["csv", "excel"])
+@pytest.mark.parametrize("kind", ["csv", "excel", "xlsx"])
 def test_the_checked_list_comes_back(rarefind, files, tmp_path, kind):
     """As the analyst saved it: with commas, from Excel in French, or as a workbook."""
     path = tmp_path / ("list.xlsx" if kind == "xlsx" else "list.csv")
     ranked = rarefind("rank", files.model, files.new, "--budget", "12", "-o", path)
     assert ranked.returncode == 0, ranked.stderr
-    listed = pd.read_excel(path) if kind == "xlsx" else pd.read_csv(path)
+    read = partial(pd.read_excel, engine="openpyxl") if kind == "xlsx" else pd.read_csv
+    listed = read(path)
     truth = files.labelled.set_index("claim")["false"]
     verdict = listed["claim"].map(truth).where(listed["rank"] <= 10)
     listed = listed.assign(comment="called", verdict=verdict)

@@ -22,6 +22,7 @@ from rarefind import TableModel
 from rarefind.boosting import ProjectionBoostingClassifier, SGBAPClassifier
 from rarefind.conditions import ConditionClassifier
 from rarefind.conditions._choice import shortest, sizes_to_try
+from rarefind.conditions._classifier import _LabelledRows
 from rarefind.conditions._rounding import (
     opposite,
     round_threshold,
@@ -201,8 +202,6 @@ def test_conditions_are_measured_on_rows_that_nothing_is_learned_from(fitted):
 
 
 def rows_of(X, y):
-    from rarefind.conditions._classifier import _LabelledRows
-
     return _LabelledRows(X.to_numpy(), y == "fraud", np.ones(len(X)))
 
 
@@ -633,3 +632,43 @@ def test_rows_for_which_the_same_conditions_hold_are_learned_from_as_one(monkeyp
         np.testing.assert_array_equal(one.columns, other.columns)
         np.testing.assert_allclose(one.weights, other.weights, rtol=1e-9)
         assert one.start == pytest.approx(other.start)
+
+
+def test_of_many_negatives_folds_learn_from_some_with_the_weight_of_all(monkeypatch):
+    monkeypatch.setattr("rarefind.conditions._classifier._ENOUGH_NEGATIVES", 300)
+    monkeypatch.setattr("rarefind.conditions._classifier._NEGATIVES_EACH", 2)
+    rng = np.random.default_rng(0)
+    positive = np.arange(2000) % 40 == 0
+    X = rng.normal(size=(2000, 3)) + 2 * positive[:, None]
+    rows = _LabelledRows(X, positive, rng.random(2000) + 0.5)
+    thin = rows.thin(0)
+    assert thin.positive.sum() == 50
+    assert (~thin.positive).sum() == 300
+    for side in (True, False):
+        expected = rows.weight[positive == side].sum()
+        assert thin.weight[thin.positive == side].sum() == pytest.approx(expected)
+    assert thin.thin(0) is thin
+    model = ConditionClassifier(random_state=0).fit(X, positive)
+    alerts = model.predict(X).mean()
+    assert 0.01 < alerts < 0.06  # the threshold is for the share of positives as it is
+
+
+@pytest.mark.parametrize("levels", [["Lyon", "Nice", "Paris"], [10, 20, 30]])
+def test_conditions_on_categories_name_their_levels(levels):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"amount": rng.normal(size=300), "city": pd.Categorical(rng.choice(levels, 300))}
+    )
+    y = (frame.city == levels[1]) & (frame.amount > 0)
+    model = ConditionClassifier(random_state=0).fit(frame, y)
+    assert all(f"city = {levels[1]!r}" in rule for rule in model.conditions_.rule)
+    assert str(levels[1]) in model.export_text()
+    # As rules on the table they hold where the model's conditions do.
+    as_texts = frame.astype({"city": object if isinstance(levels[0], str) else float})
+    held = sum(
+        weight * rule.fires_on(as_texts)
+        for rule, weight in zip(model.to_rules(), model.conditions_.weight, strict=True)
+    )
+    np.testing.assert_allclose(model.start_ + held, model.priority(frame))
+    again = ConditionClassifier.from_json(model.to_json())
+    np.testing.assert_array_equal(again.priority(frame), model.priority(frame))

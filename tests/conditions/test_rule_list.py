@@ -135,7 +135,7 @@ def test_what_is_no_rule_or_no_table_is_refused():
         RuleListClassifier({"a": "amnt > 5"}).fit(frame, y)
     with pytest.raises(RuleError, match="holds"):
         RuleListClassifier({"a": "land > 5"}).fit(frame, y)
-    with pytest.raises(TypeError, match="dense data is required"):
+    with pytest.raises(TypeError, match="does not take sparse rows"):
         RuleListClassifier({"a": "x0 > 5"}).fit(csr_matrix(np.eye(4)), [0, 1, 0, 0])
     with pytest.raises(ValueError, match="reads tables by itself"):
         TableModel(RuleListClassifier(RULES)).fit(frame.assign(y=y))

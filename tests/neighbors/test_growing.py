@@ -84,3 +84,19 @@ def test_nothing_around_where_no_positive_is_left():
     found = neighbourhoods(np.zeros((1, 1)), search, search, 2, (np.array([0]), NOBODY))
     assert found.positives[0] == 0
     assert found.d_pos[0] == np.inf
+
+
+@pytest.mark.parametrize("distance", ["euclidean", "cosine"])
+def test_many_negatives_are_counted_in_blocks_with_the_same_result(monkeypatch, distance):
+    rng = np.random.default_rng(0)
+    points = [rng.integers(0, 3, size=(n, 10)).astype(float) for n in (40, 1500)]
+    points[1][:500] += rng.normal(size=(500, 10))
+    rows = np.concatenate(points)[::7]
+    number = np.arange(1540)[::7]
+    own = np.where(number < 40, number, -1), np.where(number < 40, -1, number - 40)
+    plain = neighbourhoods(rows, *(NeighborSearch(q, distance=distance) for q in points), 3, own)
+    monkeypatch.setattr("rarefind.search._WORTH_BLOCKS", 100)
+    searches = [NeighborSearch(q, distance=distance) for q in points]
+    assert searches[1]._blocks is not None
+    for a, b in zip(plain, neighbourhoods(rows, *searches, 3, own), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-15)

@@ -1,6 +1,7 @@
 """The report from Python: its figures, its lists and its page."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,9 @@ from report_models import (
     write_files,
 )
 
+from rarefind import TableModel
+from rarefind.boosting import SGBAPClassifier
+from rarefind.conditions import ConditionClassifier
 from rarefind.data import Leak, read_table
 from rarefind.data.clock import read_times
 from rarefind.report import _file, _sections, make_report
@@ -25,6 +29,7 @@ from rarefind.report._file import score_chunks
 from rarefind.report._measures import calibration, over_time, seen_before
 from rarefind.report._page import shown
 from rarefind.tables.lists import ListRequest, on_list
+from rarefind.trees import MetaAPClassifier
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +69,7 @@ def test_the_numbers_on_the_page_are_those_for_machines(models, folder, name):
     assert len(figures["cases"]) == 7
     assert [case["rank"] for case in figures["cases"]] == list(range(1, 8))
     parts = {"metaap": "tree", "sgbap": "importances", "conditions": "conditions"}
-    assert figures["summary"][parts.get(name, "reasons")]
+    assert figures["summary"][parts.get(name, "shares")]
     assert ('<svg xmlns="http://www.w3.org/2000/svg"' in text) == (name == "metaap")
     inside = text.split('id="figures">')[1].split("</script>")[0]
     assert json.loads(inside) == json.loads(json.dumps(figures))
@@ -270,3 +275,76 @@ def test_probabilities_are_compared_in_bins():
 )
 def test_numbers_as_people_read_them(value, kind, text):
     assert shown(value, kind) == text
+
+
+@pytest.fixture(scope="module")
+def french():
+    """Claims with accents, long lists of levels, a date, and customers that may be missing."""
+    rng = np.random.default_rng(0)
+    kinds = [f"{a} {b}" for a in ("Vêtements", "Bijoux", "Épicerie") for b in ("neufs", "usagés")]
+    kind, amount = rng.choice(kinds, 1500), rng.lognormal(4, 1, 1500).round(2)
+    region = rng.choice(["Île-de-France", "Corse", "Côte-d’Or", None], 1500)
+    opened = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 2000, 1500), unit="D")
+    risk = np.log(amount) + 2 * np.isin(kind, kinds[:3]) + (opened > "2023-06-01")
+    client = rng.integers(1000, 3000, 1500).astype(float)
+    table = pd.DataFrame({"Montant": amount, "Catégorie": kind, "Région": region})
+    table = table.assign(Ouverture=opened, Client=np.where(rng.random(1500) < 0.1, np.nan, client))
+    return table.assign(Fraude=np.where(risk > np.quantile(risk, 0.92), "Oui", "Non"))
+
+
+def french_report(table, estimator, **options):
+    model = TableModel(estimator, target="Fraude", entity="Client").fit(table[:1000])
+    return make_report(model, table[1000:], budget=20, top=10, **options)
+
+
+def test_a_tree_is_drawn_in_the_words_of_the_table(french):
+    """It said "Catégorie in {0, 3}" and explained some of the codes."""
+    page, figures = french_report(
+        french, MetaAPClassifier(inner_depth=2, outer_depth=2, prune=False, random_state=0)
+    )
+    svg = page.split("<svg xmlns")[1].split("</svg>")[0]
+    boxes = re.findall(r"<text[^>]*>(?:<tspan[^>]*>)?([^<]+)", svg)
+    asked = [text for text in boxes if text.startswith(("Catégorie", "Région", "Ouverture"))]
+    assert asked
+    assert not any(re.search(r"\{\d|= \d|days", text) for text in asked), asked
+    for one in figures["summary"]["tree"]["sets"]:
+        assert f"in {one['name']} ({len(one['levels'])})" in svg
+        assert one["more"] == 0
+        assert set(one["levels"]) <= set(french[one["column"]])
+        assert all(level in page for level in one["levels"])
+    assert "small tree" not in page
+    assert "more." not in page.split('id="model"')[1].split("</section>")[0]
+
+
+def test_a_tree_of_many_conditions_is_not_drawn(french, monkeypatch):
+    monkeypatch.setattr("rarefind.report._tree._MOST_BOXES", 5)
+    page, figures = french_report(french, MetaAPClassifier(random_state=0))
+    tree = figures["summary"]["tree"]
+    assert tree["conditions"] + tree["leaves"] > 5
+    assert "<svg xmlns" not in page
+    assert "It is too large to draw here" in page
+    assert figures["summary"]["shares"], "the columns that count are said instead"
+
+
+def test_conditions_on_dates_are_written(french):
+    """The report of such a model ended in an error."""
+    _, figures = french_report(french, ConditionClassifier(random_state=0))
+    rules = " ".join(row["rule"] for row in figures["summary"]["conditions"]["rules"])
+    assert re.search(r"Ouverture (>|<=) '20\d\d-\d\d-\d\d'", rules)
+
+
+def test_a_missing_customer_does_not_change_the_others(french):
+    """Customer 2090 was called 2,090.00."""
+    _, figures = french_report(french, MetaAPClassifier(random_state=0))
+    values = [one["value"] for case in figures["cases"] for one in case["about"]]
+    assert values
+    assert all(value == "missing" or re.fullmatch(r"\d{4}", value) for value in values), values
+
+
+def test_bars_are_as_long_as_they_say(french):
+    """The largest share filled the whole track, whatever it was."""
+    page, figures = french_report(french, SGBAPClassifier(n_estimators=20, random_state=0))
+    shares = [one["share"] for one in figures["summary"]["importances"]]
+    section = page.split("Columns that count most")[1].split("</section>")[0]
+    widths = [float(width) / 100 for width in re.findall(r"width: ([\d.]+)%", section)]
+    np.testing.assert_allclose(widths, shares, atol=1e-3)

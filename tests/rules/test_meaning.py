@@ -3,6 +3,7 @@
 import datetime
 import math
 import os
+from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
 
@@ -32,7 +33,7 @@ from rarefind.rules.syntax import (
     Truth,
 )
 
-#: More examples, and other ones each time: RAREFIND_FUZZ=2000 python -m pytest tests/rules
+#: More examples, and other ones each time, by RAREFIND_FUZZ=3000 or make fuzz-sql.
 FUZZ = int(os.environ.get("RAREFIND_FUZZ", 0))
 how_often = settings(max_examples=FUZZ or 120, deadline=None, derandomize=not FUZZ)
 
@@ -196,6 +197,17 @@ def in_database(dialect, rule, table):
     return [found == 1 for (found,) in query(dialect, sql, arrow.cast(pa.schema(plain)))]
 
 
+CASES = Counter()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def count(request):
+    yield
+    if FUZZ:
+        reporter = request.config.pluginmanager.get_plugin("terminalreporter")
+        reporter.write_line(f"\n{CASES['cases']:,} cases of a rule, a row and a way to run it.")
+
+
 @how_often
 @given(truths, tables)
 def test_six_ways_to_run_a_rule_agree(tree, drawn):
@@ -211,6 +223,7 @@ def test_six_ways_to_run_a_rule_agree(tree, drawn):
         **{dialect: in_database(dialect, rule, table) for dialect in DIALECTS},
     }
     assert ways == dict.fromkeys(ways, expected)
+    CASES["cases"] += len(rows) * len(ways)
 
 
 def everywhere(rule, table):

@@ -326,7 +326,7 @@ THREE_DAYS = pd.date_range("2026-01-01", periods=3)
         (
             TemporalSplit("7D", 0, "7D", time=["2026-01-01", ""]),
             TWO,
-            "1 missing time .first: row 2",
+            "1 missing time of 2, the first in row 1",
         ),
         (TemporalSplit("7D", 0, "7D", time="when"), TWO, "no column 'when' for time="),
         (TemporalSplit("7D", 0, "7D", time="day"), table([FIRST]), "no column 'day' for time="),

@@ -1,11 +1,13 @@
 """A table model as SQL: its query gives the priorities of Python to the last bit."""
 
+import os
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
-from databases import DIALECTS, scores
+from databases import DIALECTS, query, scores
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
@@ -18,6 +20,8 @@ from rarefind.neighbors import GammaKNNClassifier
 from rarefind.tables._sql import encoded_columns
 from rarefind.trees import MetaAPClassifier, TreeRankClassifier
 
+#: More examples, and other ones each time, by RAREFIND_FUZZ=500 or make fuzz-sql.
+FUZZ = int(os.environ.get("RAREFIND_FUZZ", 0))
 FILES = Path(__file__).parents[1] / "files" / "0.1.0"
 LEVELS = ["Île-de-France", "Bretagne", "it's", 'a"b', "a`b", "x'; DROP TABLE rows; --", "\\", "%s"]
 SPACES = [" ", "\t", "\u00a0", "\u202f", "\n"]
@@ -86,7 +90,7 @@ def odd_rows(model, seed):
         rng.choice([level, "Mars", "NA", "", "  ", None, f"{space}{level}{space}", level.upper()])
         for level, space in zip(rng.choice(LEVELS, 60), rng.choice(SPACES, 60), strict=True)
     ]
-    words = ["12,5", " 100,00", "1e2", "-3", "+4,25", ".5", "7.", "one", "?", "1-2", None, "0"]
+    words = ["12,5", " 100,00", "1e2", "-3", "+4,25", ".5", "7.", "one", "?", "1.234", None, "0"]
     rows["claim"] = rng.choice(np.array(words, dtype=object), 60)
     rows["paid"] = rng.choice(np.array(["YES", " no", "maybe", None, "No"], dtype=object), 60)
     rows["day"] = rows["day"] + pd.to_timedelta(rng.integers(0, 10**6, 60), unit="us")
@@ -133,7 +137,7 @@ def test_the_query_gives_the_priorities_of_a_mixed_table(name, dialect):
     assert len(set(found)) > 4
 
 
-@settings(max_examples=24, deadline=None)
+@settings(max_examples=FUZZ or 24, deadline=None, derandomize=not FUZZ)
 @given(st.sampled_from(list(ESTIMATORS)), st.sampled_from(DIALECTS), st.integers(1, 10**6))
 def test_the_query_gives_the_priorities_of_any_rows(name, dialect, seed):
     model = model_of(name)
@@ -148,7 +152,7 @@ ENCODERS = {
 }
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=FUZZ or 20, deadline=None, derandomize=not FUZZ)
 @given(st.sampled_from(sorted(ENCODERS)), st.sampled_from(DIALECTS), st.integers(1, 10**6))
 def test_every_column_is_read_as_the_encoder_reads_it(name, dialect, seed):
     encoder = clone(ENCODERS[name]).fit(mixed_table(300, 1).drop(columns="fraud"))
@@ -208,6 +212,16 @@ def test_dates_that_were_texts_at_the_fit_are_read_too(dialect):
     assert np.array_equal(scores(dialect, model.to_sql(dialect), rows), model.priority(rows))
 
 
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("text", ["1 234,50", "1.234,50", "(12,5)", "1-2"])
+def test_numbers_that_only_the_model_can_read_end_the_query(dialect, text):
+    encoder = TableEncoder().fit(mixed_table(100, 1)[["claim"]])
+    read = encoded_columns(encoder, dialect).read(0)
+    rows = pd.DataFrame({"claim": ["1,50", text]})
+    with pytest.raises(Exception, match=r"is not a number that a query can read|malformed JSON"):
+        scores(dialect, f"SELECT t.*, {read} AS priority FROM rows AS t", rows)
+
+
 def test_the_query_speaks_of_the_columns_and_levels_of_the_table():
     sql = model_of("MetaAP of leaves").to_sql("postgresql", table="office.payments")
     assert 't."Région"' in sql
@@ -229,6 +243,22 @@ def test_the_query_of_the_estimator_alone_is_refused_where_it_would_lie(tmp_path
     plain = TableModel(MetaAPClassifier(random_state=0), target="fraud").fit(numbers)
     found = scores("sqlite", plain.estimator_.to_sql("sqlite"), numbers)
     assert np.array_equal(found, plain.priority(numbers))
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize(
+    "estimator", [MetaAPClassifier(random_state=0), ConditionClassifier(random_state=0)]
+)
+def test_nan_in_a_table_is_a_missing_value(estimator, dialect):
+    table = mixed_table(500, 3)
+    X = table[["ratio; --", "n"]].astype(float)
+    X.iloc[::7, 0] = np.nan
+    model = clone(estimator).fit(X, table["fraud"])
+    arrow = pa.table({name: X[name].to_numpy() for name in X})  # NaN stays NaN
+    arrow = arrow.append_column("rarefind_row", pa.array(range(len(X)), pa.int64()))
+    sql = f"SELECT priority FROM ({model.to_sql(dialect)}) AS q ORDER BY rarefind_row"
+    found = [priority for (priority,) in query(dialect, sql, arrow)]
+    assert np.array_equal(found, model.priority(X))
 
 
 @pytest.mark.parametrize("name", ["table-metaap", "table-conditions"])
@@ -260,6 +290,7 @@ def test_estimators_that_were_fitted_on_categories_name_their_levels(estimator, 
         ({"dialect": "oracle"}, "There is no dialect 'oracle'"),
         ({"output": "code"}, "The table has a column 'code' already"),
         ({"table": "a..b"}, r"'a\.\.b' is not a table"),
+        ({"dialect": "ansi"}, "'(day|claim)' ha"),
         ({"dialect": "mysql"}, "'day' has dates, which are written differently"),
     ],
 )

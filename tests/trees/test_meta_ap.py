@@ -11,6 +11,7 @@ from trees.naive import random_rows
 
 import rarefind
 from rarefind.metrics import average_precision, count_metric, precision_at_k
+from rarefind.plots import MetaTreeDisplay
 from rarefind.selection import folds
 from rarefind.trees import MetaAPClassifier
 from rarefind.trees import _classifier as classifier
@@ -517,3 +518,18 @@ def test_with_a_single_positive_nothing_is_held_out():
     assert model.priority(X).argmax() == 7
     with pytest.raises(ValueError, match="The rarer label has 1 row"):
         MetaAPClassifier(2, 2).fit(X, y)
+
+
+def test_what_is_shown_of_a_tree_speaks_of_levels():
+    rng = np.random.default_rng(0)
+    cities = pd.Categorical(rng.choice(["Lyon", "Nice", "Paris"], 300))
+    frame = pd.DataFrame({"amount": rng.normal(size=300), "city": cities})
+    y = (frame.city == "Nice") & (frame.amount > 0)
+    model = MetaAPClassifier(random_state=0).fit(frame, y)
+    shown = (model.export_text(), model.to_graphviz(), model.to_svg(), model.to_sql())
+    assert all("Nice" in text for text in shown)
+    assert any("city = Nice" in str(rule) for rule in model.to_conditions())
+    boxes = MetaTreeDisplay.from_estimator(model).layout.boxes
+    assert any("Nice" in line for box in boxes for line in box.lines)
+    # What the model scores by stays numbers.
+    assert model.tree_.levels[1].dtype == np.float64

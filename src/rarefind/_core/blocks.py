@@ -200,6 +200,18 @@ def _below(line: Array, bound: Array, limit: float, times: Array) -> Any:
     return total
 
 
+@reordering_kernel
+def _below_two(
+    line: Array, low: Array, high: Array, limit: float, certain: float, times: Array
+) -> Any:
+    """How many sums are below the limit by the lower bound, and certain by the higher one."""
+    maybe, surely = np.float32(0), np.float32(0)
+    for j in range(line.size):
+        maybe += times[j] * np.float32(line[j] + low[j] < limit)
+        surely += times[j] * np.float32(line[j] + high[j] < certain)
+    return maybe, surely
+
+
 @kernel
 def _nearest_in_block(
     blocks: PointBlocks,
@@ -314,10 +326,16 @@ def _count_in_block(
         limit = _single(beyond[i] - less * length[i])
         for first in range(0, line.size, _LOOK):
             last = min(first + _LOOK, line.size)
-            part = line[first:last]
-            surely = _below(part, high[first:last], certain, times[first:last])
+            maybe, surely = _below_two(
+                line[first:last],
+                low[first:last],
+                high[first:last],
+                limit,
+                certain,
+                times[first:last],
+            )
             inside[i] += int(surely)
-            if _below(part, low[first:last], limit, times[first:last]) == surely:
+            if maybe == surely:
                 continue
             for j in range(first, last):
                 if line[j] + high[j] < certain or not line[j] + low[j] < limit:

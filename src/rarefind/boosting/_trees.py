@@ -157,7 +157,8 @@ class Trees:
             # XGBoost leaves escapes as they are, and reads other beginnings as other formats.
             plain = text.startswith(b'{"') and b"\\" not in text
             found = json.loads(text) if plain else {}
-            sound = plain and _is_sound(found["learner"], levels)
+            with np.errstate(over="ignore"):  # what is too large is infinite, and refused
+                sound = plain and _is_sound(found["learner"], levels)
             if sound:
                 self.booster()  # XGBoost may still know better
         except (
@@ -209,8 +210,7 @@ def _is_sound_tree(tree: Any, levels: Sequence[int | None]) -> bool:
         return False
     if not _NODES.keys() <= tree.keys() or {len(tree[name]) for name in _NODES} != {n}:
         return False
-    with np.errstate(over="ignore"):  # what is too large is infinite, which is refused below
-        node = {name: np.array(tree[name], dtype=kind) for name, kind in _NODES.items()}
+    node = {name: np.array(tree[name], dtype=kind) for name, kind in _NODES.items()}
     left, right, parent = node["left_children"], node["right_children"], node["parents"]
     feature, kind = node["split_indices"], node["split_type"]
     inner = left != -1
@@ -225,9 +225,8 @@ def _is_sound_tree(tree: Any, levels: Sequence[int | None]) -> bool:
         return False
     if np.sort(children).tolist() != np.flatnonzero(kept)[1:].tolist():
         return False
-    if (parent[left[inner]] != np.flatnonzero(inner)).any():
-        return False
-    if (parent[right[inner]] != np.flatnonzero(inner)).any():
+    above = np.flatnonzero(inner)
+    if (parent[children] != np.concatenate([above, above])).any():
         return False
     if _reached(left, right, inner) != kept.sum():
         return False
@@ -240,9 +239,8 @@ def _is_sound_tree(tree: Any, levels: Sequence[int | None]) -> bool:
     is_set = np.array([own is not None for own in levels])
     return bool(
         (kind[inner] == is_set[feature[inner]]).all()
-        and np.isin(kind, (0, 1)).all()
-        and np.isin(node["default_left"], (0, 1)).all()
-        and _are_sound_sets(tree, np.flatnonzero(inner & (kind == 1)), feature, levels)
+        and all(0 <= bits.min() <= bits.max() <= 1 for bits in (kind, node["default_left"]))
+        and _are_sound_sets(tree, above[kind[above] == 1], feature, levels)
     )
 
 

@@ -132,4 +132,9 @@ def _print(listed: pd.DataFrame, model: TableModel) -> None:
 
 
 def _text(value: Any) -> str:
-    return f"{value:,.2f}" if isinstance(value, float) else str(value)
+    if value is None or value != value:
+        return ""
+    if isinstance(value, float):
+        # Whole numbers beside missing ones are floats, and may be identifiers.
+        return f"{value:.0f}" if value.is_integer() else f"{value:,.2f}"
+    return str(value)

@@ -13,6 +13,7 @@ from sklearn.base import _fit_context
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import has_fit_parameter
 
 from rarefind._core.checks import check_classes_left, training_weights
 from rarefind._core.fields import BoolArray, FloatArray, IntArray, Perhaps, RealNumber, Whole
@@ -40,6 +41,8 @@ _FEWEST_TO_MEASURE = 20
 _DECIMALS = 3
 # Folds are held out until they hold this many positives: more make the choice no better.
 _ENOUGH_POSITIVES = 300
+# With more negatives than these, and than so many for each positive, folds learn from some of them.
+_ENOUGH_NEGATIVES, _NEGATIVES_EACH = 200_000, 200
 # Branches of which parts are tried, as a multiple of the longest list.
 _WITH_PARTS = 2
 
@@ -55,6 +58,17 @@ class _LabelledRows(NamedTuple):
     def take(self, rows: Ints) -> _LabelledRows:
         groups = None if self.groups is None else self.groups[rows]
         return _LabelledRows(self.X[rows], self.positive[rows], self.weight[rows], groups)
+
+    def thin(self, seed: int) -> _LabelledRows:
+        """All positives and enough negatives, which have the weight of all."""
+        positives, negatives = np.flatnonzero(self.positive), np.flatnonzero(~self.positive)
+        most = max(_ENOUGH_NEGATIVES, _NEGATIVES_EACH * positives.size)
+        if negatives.size <= most:
+            return self
+        drawn = np.random.default_rng(seed).choice(negatives, most, replace=False)
+        more = self.weight[negatives].sum() / self.weight[drawn].sum()
+        found = self.take(np.sort(np.concatenate([positives, drawn])))
+        return found._replace(weight=found.weight * np.where(found.positive, 1.0, more))
 
 
 class _EnsembleConditions(NamedTuple):
@@ -174,6 +188,10 @@ class ConditionClassifier(ConditionListClassifier):
     Weights have three decimals, and thresholds are moved to round numbers between the values that
     they part: what is read is what is used, and :meth:`export_text`, :meth:`to_sql` and
     :meth:`to_json` give the same scores to the last bit.
+
+    With more than 200,000 negatives, and more than 200 for each positive, the lists of the folds,
+    by which length and threshold are chosen, are made from so many of them with the weight of all.
+    The list itself is made from all rows.
 
     References
     ----------
@@ -358,7 +376,10 @@ class ConditionClassifier(ConditionListClassifier):
         whole: list[Floats] = []
         by_size: list[list[Floats]] = []
         for train, held in parts:
-            ensemble, scores = self._try(rows.take(train), rows.X[held], sizes, seed)
+            own = rows.take(train)
+            if self._learns_from_weights():
+                own = own.thin(seed)
+            ensemble, scores = self._try(own, rows.X[held], sizes, seed)
             whole.append(ensemble)
             by_size.append(scores)
             step()
@@ -411,6 +432,10 @@ class ConditionClassifier(ConditionListClassifier):
         self._condition_list = ConditionList(
             start, weights, BranchArrays.of(branches), combinations
         )
+
+    def _learns_from_weights(self) -> bool:
+        own = self.estimator is None or self._is_fitted()
+        return own or has_fit_parameter(self.estimator, "sample_weight")
 
     def _is_fitted(self) -> bool:
         """Whether the estimator is taken as it is."""

@@ -162,14 +162,15 @@ def eliminations(
     """
     columns = np.arange(held.shape[1])
     held, positive, weight = merge_rows(held, positive, weight)
-    by_column = csc_matrix(held)
-    scale, gains = boosting.fit(by_column, positive, weight)
+    scale, gains = boosting.fit(csc_matrix(held), positive, weight)
     for size in sizes:
         best = np.sort(np.argsort(-gains, kind="stable")[:size])
         kept = best[gains[best] > 0]
         if kept.size < columns.size and kept.size:
             columns = columns[kept]
-            scale, gains = boosting.fit(by_column[:, columns], positive, weight)
+            # Of fewer conditions more rows are alike.
+            held, positive, weight = merge_rows(held[:, kept], positive, weight)
+            scale, gains = boosting.fit(csc_matrix(held), positive, weight)
         yield Scale(columns, scale.start, scale.weights)
 
 

@@ -7,7 +7,7 @@ import json
 import math
 import zipfile
 from io import BufferedReader
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from rarefind._core.saved import MARK
 from rarefind.persistence._codec import RefusedError
 
 _DIGEST = hashlib.sha256().digest_size
+_PIECE = 2**18
 _HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
@@ -65,15 +66,18 @@ class Archive:
         if number >= self.n_arrays:
             raise RefusedError(f"does not hold a whole model (there is no array {number}).")
         with self._zip.open(name) as part:
-            shape, _, dtype = _HEADERS[np.lib.format.read_magic(part)](part)
+            shape, in_columns, dtype = _HEADERS[np.lib.format.read_magic(part)](part)
             # What the header promises must be there: memory is taken by its word.
             size = self._zip.getinfo(name).file_size - part.tell()
-        if math.prod(shape) * dtype.itemsize != size or max(shape, default=0) > self._size:
-            raise RefusedError("holds an array that is not as long as it says.")
-        with self._zip.open(name) as part:
-            found = np.lib.format.read_array(part, allow_pickle=False)
-        # By rows, as every model has them: kernels would be compiled anew for another layout.
-        return np.asarray(found, order="C")
+            if math.prod(shape) * dtype.itemsize != size or max(shape, default=0) > self._size:
+                raise RefusedError("holds an array that is not as long as it says.")
+            if dtype.hasobject:
+                raise RefusedError("holds an array of objects, which a model file never does.")
+            made = np.empty(shape, dtype, order="F" if in_columns else "C")
+            if size:
+                _fill(made, part)
+            # By rows, as every model has them: kernels would be compiled anew for another layout.
+            return np.asarray(made, order="C")
 
     def _check_parts(self) -> None:
         """Nothing is compressed, twice there or shared: no more than the file can come out."""
@@ -90,3 +94,12 @@ class Archive:
             end = part.header_offset + part.file_size
         if end > self._size:
             raise RefusedError("holds parts that are not as long as they say.")
+
+
+def _fill(array: Any, part: IO[bytes]) -> None:
+    content = memoryview(array.reshape(-1, order="A").view(np.uint8))
+    while content:
+        read = part.readinto(content[:_PIECE])  # type: ignore[attr-defined]
+        if not read:
+            raise RefusedError("holds an array that is not as long as it says.")
+        content = content[read:]

@@ -115,7 +115,7 @@ class MetaTreeDisplay:
             raise ValueError(
                 f"{type(model).__name__} has no tree of trees to draw: fit MetaAPClassifier."
             )
-        layout = lay_out(tree, score, feature_names(model), has_missing)
+        layout = lay_out(model.named_tree(), score, feature_names(model), has_missing)
         return cls(layout=layout, name=name_of(estimator) if name is None else name).plot(ax)
 
     def plot(self, ax: Axes | None = None, *, name: str | None = None) -> Self:

@@ -63,7 +63,12 @@ def score_over_time(found: dict[str, Any]) -> dict[str, str]:
     """Share of rows above the threshold, period by period: needs no labels."""
     figure, ax = axes(_SIZE[0], 3.0)
     shares = [p["above_threshold"] for p in found["periods"]]
-    ax.bar(range(len(shares)), shares, color=_OURS, width=0.7)
+    # A bar alone would be as wide as the picture.
+    bars = ax.bar(range(len(shares)), shares, color=_OURS, width=min(0.7, 0.1 * len(shares)))
+    texts = [f"{100 * share:.2g} %" if share < 0.995 else "100 %" for share in shares]
+    ax.bar_label(bars, texts, fontsize=8, padding=2)
+    ax.set_xlim(-0.6, len(shares) - 0.4)
+    ax.set_ylim(0, 1.15 * max(shares) or 1)
     _by_period(ax, [p["start"] for p in found["periods"]], found["per"])
     in_percent(ax.yaxis)
     ax.set_ylabel("Rows above the threshold")

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from rarefind.conditions import ConditionClassifier
+from rarefind.report._tree import draw_tree
 from rarefind.rules.reasons import short
+from rarefind.tables.rules import condition_texts
 
 if TYPE_CHECKING:
     from rarefind.rules import Reason
     from rarefind.tables import TableModel
 
-_MOST_COLUMNS, _MOST_CONDITIONS, _MOST_MODELS, _MOST_LEVELS = 12, 20, 12, 12
-# A picture with more boxes cannot be read.
-_MOST_BOXES = 200
+_MOST_COLUMNS, _MOST_CONDITIONS, _MOST_MODELS = 12, 20, 12
 
 _HEADS = {
     "candidate": "model",
@@ -34,10 +33,10 @@ _HOW = {
     "learned to bring positives together.",
     "ME2Classifier": "Around each known positive lies a region without negatives; a row ranks high "
     "when it lies in such regions or near them.",
-    "MetaAPClassifier": "A small tree of yes-or-no questions. A row goes down from the top and "
-    "ends in a leaf; leaves with a higher share of known positives come first.",
-    "MetaAPForestClassifier": "Many small trees of questions, each grown on other rows; a row's "
-    "score is their mean.",
+    "MetaAPClassifier": "A tree of yes-or-no questions. A row goes down from the top and ends in a "
+    "leaf; leaves with a higher share of known positives come first.",
+    "MetaAPForestClassifier": "Many trees of questions, each grown on other rows; a row's score is "
+    "their mean.",
     "TreeRankClassifier": "A tree of trees; leaves with a higher share of known positives come "
     "first.",
     "SGBAPClassifier": "Many small trees added up, each chosen to bring positives to the top of "
@@ -67,18 +66,21 @@ def summarize(model: TableModel, reasons: list[Reason]) -> tuple[dict[str, Any],
         "tree": None,
         "conditions": None,
         "importances": None,
+        "shares": None,
         "reasons": None,
     }
     svg = None
     # A member of AutoClassifier may have made columns for itself, which have no names in the table.
     if best.n_features_in_ == len(model.encoder_.original_columns_):
         if hasattr(best, "tree_") and hasattr(best, "to_svg"):
-            svg, found["tree"] = _tree(model, best)
+            svg, found["tree"] = draw_tree(model, best)
         if isinstance(best, ConditionClassifier):
             found["conditions"] = _conditions(model, best)
         found["importances"] = _importances(model, best)
-    if svg is None and found["conditions"] is None and found["importances"] is None:
-        found["reasons"] = _columns_in_reasons(reasons)
+    if found["conditions"] is None and found["importances"] is None:
+        found["shares"] = _measured(model)
+        if svg is None and found["shares"] is None:
+            found["reasons"] = _columns_in_reasons(reasons)
     return found, svg
 
 
@@ -111,37 +113,9 @@ def _leaderboard(estimator: Any) -> dict[str, Any] | None:
     }
 
 
-def _tree(model: TableModel, estimator: Any) -> tuple[str | None, dict[str, Any]]:
-    found: dict[str, Any] = {
-        "conditions": int(estimator.n_conditions_),
-        "leaves": int(estimator.n_leaves_),
-        "levels": [],
-        "days": [],
-    }
-    if estimator.n_conditions_ + estimator.n_leaves_ > _MOST_BOXES:
-        return None, found
-    encoder = model.encoder_
-    for output in sorted(set(np.asarray(estimator.tree_.conditions.feature).tolist())):
-        plan = encoder.level_codes(output)
-        if plan is not None:
-            levels = [f"{i} = {level}" for i, level in enumerate(plan.levels[:_MOST_LEVELS])]
-            found["levels"].append(
-                {
-                    "column": plan.column,
-                    "levels": levels,
-                    "more": max(0, len(plan.levels) - _MOST_LEVELS),
-                }
-            )
-        elif str(encoder.get_feature_names_out()[output]).endswith(": days"):
-            column, day = encoder.describe(output, 0.0)
-            found["days"].append({"column": column, "origin": day})
-    return estimator.to_svg(), found
-
-
 def _conditions(model: TableModel, estimator: Any) -> dict[str, Any]:
-    own = copy(model)
-    own.estimator_ = estimator  # a member of AutoClassifier reads the same columns
-    table = own.conditions()
+    texts = condition_texts(model.encoder_, *estimator.condition_branches())
+    table = pd.DataFrame(estimator.conditions_).assign(rule=texts)
     order = table["weight"].abs().sort_values(ascending=False, kind="stable").index
     names = ("weight", "precision", "precision_low", "precision_high", "recall", "lift")
     rows = [
@@ -160,11 +134,17 @@ def _importances(model: TableModel, estimator: Any) -> list[dict[str, Any]] | No
     return _largest(by_column)
 
 
+def _measured(model: TableModel) -> list[dict[str, Any]] | None:
+    """Share of the score that each column carries, as the fit measured it."""
+    shares = getattr(model, "column_shares_", None)
+    return _largest(pd.Series(shares)) if shares else None
+
+
 def _columns_in_reasons(reasons: list[Reason]) -> dict[str, Any]:
     """Share of each column in the reasons of some rows, for a model without weights."""
     carried: dict[str, float] = {}
     for reason in reasons:
-        for condition in reason.because:
+        for condition in reason.raising:
             carried[condition.feature] = carried.get(condition.feature, 0.0) + condition.weight
     total = sum(carried.values()) or 1.0
     shares = {name: weight / total for name, weight in carried.items()}

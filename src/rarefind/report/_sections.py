@@ -139,5 +139,6 @@ def _text(value: Any) -> str:
     if isinstance(value, pd.Timestamp):
         return f"{value:%Y-%m-%d %H:%M}"
     if isinstance(value, float | np.floating):
-        return f"{value:,.2f}"
+        # Whole numbers beside missing ones are floats, and may be identifiers.
+        return f"{value:.0f}" if float(value).is_integer() else f"{value:,.2f}"
     return str(value)

@@ -6,7 +6,14 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from rarefind.rules._values import VALUES, as_any_value, as_number, check_comparable, family
+from rarefind.rules._values import (
+    as_any_value,
+    as_number,
+    as_text,
+    as_truth,
+    check_comparable,
+    family,
+)
 from rarefind.rules.syntax import (
     And,
     Arithmetic,
@@ -23,6 +30,9 @@ from rarefind.rules.syntax import (
     Text,
     Truth,
 )
+
+# Whole numbers up to here are doubles.
+_SAFE = 2**1023
 
 #: Gives a value, or None for what is missing or unknown.
 Run = Callable[[Mapping[str, Any]], Any]
@@ -74,19 +84,27 @@ def as_function(node: Node, kinds: Mapping[str, str | None]) -> Run:
 
 
 def _column(name: str, kind: str | None) -> Run:
-    read = VALUES[kind]
-
-    def run(record: Mapping[str, Any]) -> Any:
+    # The types that most values have come first, without a further call.
+    def number(record: Mapping[str, Any]) -> Any:
         value = record[name]
-        if value is None:
-            return None
-        # The types that most values have, without a further call.
-        if type(value) is fast:
+        if type(value) is float:
             return value if value == value else None
-        return read(name, value)
+        if type(value) is int and -_SAFE < value < _SAFE:
+            return float(value)
+        return as_number(name, value)
 
-    fast = {"number": float, "text": str}.get(str(kind))
-    return run
+    def text(record: Mapping[str, Any]) -> Any:
+        value = record[name]
+        return value if type(value) is str else as_text(name, value)
+
+    def truth(record: Mapping[str, Any]) -> Any:
+        value = record[name]
+        return value if value is True or value is False else as_truth(name, value)
+
+    def any_kind(record: Mapping[str, Any]) -> Any:
+        return as_any_value(name, record[name])
+
+    return {"number": number, "text": text, "truth": truth, None: any_kind}[kind]
 
 
 def _compare(compare: Callable[[Any, Any], bool], left: Run, right: Run) -> Run:
@@ -124,7 +142,10 @@ def _compare_columns(left: str, right: str, equal: bool) -> Run:
     """Two columns of which the rule says nothing else, by what each record holds."""
 
     def run(record: Mapping[str, Any]) -> Any:
-        a, b = as_any_value(left, record[left]), as_any_value(right, record[right])
+        a, b = record[left], record[right]
+        if type(a) is str and type(b) is str:
+            return (a == b) == equal
+        a, b = as_any_value(left, a), as_any_value(right, b)
         if a is None or b is None:
             return None
         check_comparable(left, family(a), right, family(b))

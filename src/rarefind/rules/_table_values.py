@@ -63,7 +63,7 @@ def _as_series(name: str, kind: str | None, values: Any) -> pl.Series:
         return values
     if isinstance(values, pd.Series | np.ndarray):
         values = pd.Series(values)
-        if values.dtype != object or (kind == "text" and _all_texts(values)):
+        if values.dtype != object or (kind in ("text", None) and _all_texts(values)):
             return pl.Series(name, pa.Array.from_pandas(values))
     # Values of Python are read one by one, as those of records.
     read = VALUES[kind]

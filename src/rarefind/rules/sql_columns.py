@@ -68,7 +68,7 @@ class SqlColumns:
     def condition(self, node: Node, tail: str = "") -> str:
         """A condition on the features."""
         place = {name: j for j, name in enumerate(self.names)}
-        kinds = {name: "text" if j in self.levels else "number" for name, j in place.items()}
+        kinds = {name: _kind(j, self.levels) for name, j in place.items()}
 
         def column(name: str) -> str:
             reference = self.reference(place[name], tail)
@@ -116,4 +116,21 @@ def own_columns(estimator: Any, names: Sequence[str], dialect: str) -> SqlColumn
                 "them: fit on texts."
             )
         levels[names.index(name)] = known
-    return SqlColumns(dialect, names, levels)
+    return SqlColumns(dialect, names, levels, _without_nan(dialect, names, levels))
+
+
+def _without_nan(
+    dialect: str, names: Sequence[str], levels: Mapping[int, Any]
+) -> Callable[[int], str] | None:
+    """How columns are read where NaN is a value, larger than all others: as NULL."""
+    if dialect not in ("duckdb", "postgresql"):
+        return None
+
+    def read(j: int) -> str:
+        return sql_column(f"t.{sql_name(names[j], dialect)}", _kind(j, levels), dialect)
+
+    return read
+
+
+def _kind(feature: int, levels: Mapping[int, Any]) -> str:
+    return "text" if feature in levels else "number"

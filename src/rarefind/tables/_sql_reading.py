@@ -29,23 +29,51 @@ class Reader:
         """A number; of a column that had texts at the fit, NULL where the text is not one."""
         if written is None:
             return sql_column(self.column, "number", self.dialect)
-        if written not in ("integer", "number", "number,"):
+        if written not in ("integer", "number", "number,") or self.dialect == "ansi":
             raise self._unreadable("numbers", written)
         text = self._trimmed()
-        if written == "number,":
-            text = f"REPLACE({text}, ',', '.')"
+        if written != "number,":
+            return f"CASE WHEN {self._is_number(text)} THEN {self._as_double(text)} END"
+        # Numbers with marks of thousands, which the model reads as well, are left to it: the query
+        # ends. 1.234 could be a thousand or one, and is missing.
+        plain = f"REPLACE({text}, ',', '.')"
+        return (
+            f"CASE WHEN {self._is_undecided(text)} THEN NULL "
+            f"WHEN {self._is_number(plain)} THEN {self._as_double(plain)} "
+            f"WHEN {self._matches(text, '[0-9]', '*[0-9]*')} THEN {self._refusal(text)} END"
+        )
+
+    def _is_number(self, text: str) -> str:
         if self.dialect == "sqlite":  # only a text that is a number all through is equal to it
-            text = text if written == "number," else f"REPLACE({text}, '', '')"
-            return f"CASE WHEN CAST({text} AS REAL) = {text} THEN CAST({text} AS REAL) END"
-        fits = {
-            "duckdb": f"regexp_full_match({text}, '{_NUMBER}')",
-            "postgresql": f"{text} ~ '^{_NUMBER}$'",
-            "mysql": f"{text} REGEXP '^{_NUMBER}$'",
-        }
-        double = {"duckdb": "DOUBLE", "mysql": "DOUBLE"}.get(self.dialect, "DOUBLE PRECISION")
-        if self.dialect not in fits:
-            raise self._unreadable("numbers", written)
-        return f"CASE WHEN {fits[self.dialect]} THEN CAST({text} AS {double}) END"
+            return f"CAST({text} AS REAL) = REPLACE({text}, '', '')"
+        return self._matches(text, f"^({_NUMBER})$", "")
+
+    def _is_undecided(self, text: str) -> str:
+        digits, thousand = "[0-9]", ".[0-9][0-9][0-9]"
+        if self.dialect != "sqlite":
+            return self._matches(text, "^[+-]?[1-9][0-9]{0,2}[.][0-9]{3}$", "")
+        unsigned = f"LTRIM({text}, '+-')"
+        lengths = [f"{unsigned} GLOB '[1-9]{digits * more}{thousand}'" for more in range(3)]
+        return " OR ".join(lengths)
+
+    def _matches(self, text: str, pattern: str, glob: str) -> str:
+        return {
+            "duckdb": f"regexp_matches({text}, '{pattern}')",
+            "postgresql": f"{text} ~ '{pattern}'",
+            "mysql": f"{text} REGEXP '{pattern}'",
+            "sqlite": f"{text} GLOB '{glob}'",
+        }[self.dialect]
+
+    def _as_double(self, text: str) -> str:
+        double = {"sqlite": "REAL", "postgresql": "DOUBLE PRECISION"}.get(self.dialect, "DOUBLE")
+        return f"CAST({text} AS {double})"
+
+    def _refusal(self, text: str) -> str:
+        """What ends the query; MySQL has nothing of the kind."""
+        if self.dialect == "mysql":
+            return "NULL"
+        told = f"{text} || ' is not a number that a query can read'"
+        return f"json({told})" if self.dialect == "sqlite" else self._as_double(told)
 
     def truth(self, written: str | None) -> str:
         """1 and 0; of a column that had words at the fit, NULL where it is none of them."""

@@ -25,10 +25,12 @@ from rarefind.rules.branch_nodes import all_of, among_node, coded_node, column_n
 from rarefind.rules.branches import Branch, Combination, Test
 from rarefind.rules.syntax import (
     Column,
+    Compare,
     IsMissing,
     Node,
     Not,
     Or,
+    Text,
 )
 
 
@@ -42,6 +44,17 @@ def table_rules(
         parts = [columns.node(output, test, combinations) for output, test in branch.items()]
         rules.append(Rule(str(all_of(parts)), name=f"c{place}"))
     return RuleSet(rules)
+
+
+def condition_texts(
+    encoder: TableEncoder, branches: Sequence[Branch], combinations: Sequence[Combination]
+) -> list[str]:
+    """The same for people: conditions on the parts of dates, which no rule can say, are written."""
+    columns = _Columns(encoder, writes_dates=True)
+    return [
+        str(all_of([columns.node(output, test, combinations) for output, test in branch.items()]))
+        for branch in branches
+    ]
 
 
 def as_read(encoder: TableEncoder, frame: pd.DataFrame) -> pd.DataFrame:
@@ -68,7 +81,8 @@ def as_read(encoder: TableEncoder, frame: pd.DataFrame) -> pd.DataFrame:
 class _Columns:
     """The outputs of an encoder, and what a test on one of them asks of the table."""
 
-    def __init__(self, encoder: TableEncoder) -> None:
+    def __init__(self, encoder: TableEncoder, *, writes_dates: bool = False) -> None:
+        self._writes_dates = writes_dates
         self.outputs: list[tuple[Plan, int]] = [
             (plan, output) for plan in encoder.plans_ for output in range(len(plan.names))
         ]
@@ -88,6 +102,8 @@ class _Columns:
             return _level(plan, part, name, test)
         if name == "missing":
             return IsMissing(Column(plan.column), negated=not test.holds(1.0))
+        if self._writes_dates and isinstance(plan, DatePlan):
+            return _date(plan, name, test)
         raise RuleError(
             f"A condition asks for the {name} of {plan.column!r}, a date, which no rule can say: "
             "put what matters of it in a column of its own, or keep it out by drop=."
@@ -115,6 +131,21 @@ def _number(plan: NumberPlan, test: Test) -> Node:
         spread.back(bound) if np.isfinite(bound) else bound for bound in (test.low, test.high)
     )
     return test_node(Column(plan.column), replace(test, low=low, high=high, missing=missing))
+
+
+def _date(plan: DatePlan, part: str, test: Test) -> Node:
+    """A part of a date between bounds: the day as a date, the others as numbers."""
+    spread = plan.parts[part]
+    ends = [spread.back(end) if np.isfinite(end) else end for end in (test.low, test.high)]
+    if part != "days":
+        return test_node(Column(f"{plan.column}: {part}"), replace(test, low=ends[0], high=ends[1]))
+    column = Column(plan.column)
+    bounds = zip((">", "<="), ends, strict=True)
+    parts: list[Node] = [
+        Compare(op, column, Text(plan.date_text(end))) for op, end in bounds if np.isfinite(end)
+    ]
+    node = all_of(parts) if parts else IsMissing(column, negated=True)
+    return Or((node, IsMissing(column))) if test.missing else node
 
 
 def _scaled(spread: Spread) -> Callable[[float], float]:

@@ -43,6 +43,7 @@ from rarefind.trees._ranker import Ranker, shape_priorities
 from rarefind.trees._sql import tree_query
 from rarefind.trees._text import export_text
 from rarefind.trees.graph import MetaTree
+from rarefind.trees.layout import ValueWords
 from rarefind.trees.svg import to_svg
 
 #: Inner depths that ``inner_depth="auto"`` chooses among.
@@ -318,8 +319,8 @@ class MetaTreeClassifier(TreeClassifier):
         -------
         str
         """
-        check_is_fitted(self)
-        return export_text(self._ranker, self._feature_names())
+        tree, _, names = self._drawn()
+        return export_text(self._ranker._replace(tree=tree), names)
 
     def to_sql(self, dialect: str = "ansi", table: str = "rows", output: str = "priority") -> str:
         """A query that gives each row of a table its priority, to the last bit.
@@ -359,14 +360,22 @@ class MetaTreeClassifier(TreeClassifier):
         """
         return to_graphviz(*self._drawn(), has_missing=self._has_missing)
 
-    def to_svg(self) -> str:
+    def to_svg(self, names: list[str] | None = None, words: ValueWords | None = None) -> str:
         """The model as a picture for a browser or a report.
+
+        Parameters
+        ----------
+        names : list of str, default=None
+            What the columns are called; by default as at fit.
+        words : rarefind.trees.layout.ValueWords, default=None
+            How values are written, where the columns hold codes of others.
 
         Returns
         -------
         str
         """
-        return to_svg(*self._drawn(), has_missing=self._has_missing)
+        tree, score, own = self._drawn()
+        return to_svg(tree, score, names or own, self._has_missing, words)
 
     def to_conditions(self, most: int = 10_000) -> list[LeafRule]:
         """The model as rules: every way to a leaf, its conditions merged, the first leaves first.
@@ -384,9 +393,24 @@ class MetaTreeClassifier(TreeClassifier):
         """
         return to_conditions(*self._drawn(), most=most, has_missing=self._has_missing)
 
-    def _drawn(self) -> tuple[MetaTree, Floats, list[str]]:
+    def named_tree(self) -> MetaTree:
+        """The tree to be shown: levels of categories stand for their codes.
+
+        Returns
+        -------
+        MetaTree
+            As ``tree_``, but for the names.
+        """
         check_is_fitted(self)
-        return self.tree_, self.leaf_scores_, self._feature_names()
+        names, levels = self._feature_names(), dict(self.tree_.levels)
+        for name, own in getattr(self, "categories_", {}).items():
+            j = names.index(name)
+            codes = levels.get(j, np.empty(0)).astype(np.intp).tolist()
+            levels[j] = np.array([str(own[code]) for code in codes], dtype=object)
+        return self.tree_._replace(levels=levels)
+
+    def _drawn(self) -> tuple[MetaTree, Floats, list[str]]:
+        return self.named_tree(), self.leaf_scores_, self._feature_names()
 
 
 def _precision(held_out: list[HeldOutRanking], share: float) -> float:

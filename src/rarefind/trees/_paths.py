@@ -38,9 +38,9 @@ def ranked_leaves(tree: MetaTree, score: Floats) -> list[int]:
     return [int(node) for node in np.argsort(ranks) if ranks[node] > 0]
 
 
-def plain(value: float) -> str:
-    """A number with all of its digits, but no ``.0``."""
-    return repr(float(value)).removesuffix(".0")
+def plain(value: float | str) -> str:
+    """A number with all of its digits, but no ``.0``; the name of a level as it is."""
+    return value if isinstance(value, str) else repr(float(value)).removesuffix(".0")
 
 
 @dataclass(frozen=True)

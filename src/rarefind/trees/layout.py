@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import fmean
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 from unicodedata import east_asian_width
 
 import numpy as np
@@ -77,6 +77,16 @@ class TreeLayout:
     lines: list[Line]
 
 
+class ValueWords(Protocol):
+    """How the values of features are written, where those of the rows are codes of others."""
+
+    def number(self, feature: int, value: float) -> str:
+        """A number that a feature is compared with."""
+
+    def levels(self, feature: int, codes: tuple[float, ...]) -> tuple[str, str]:
+        """A set of levels in short, as ``= FR`` or ``in {BE, FR}``, and in full."""
+
+
 class _Item(NamedTuple):
     """What has a place in a layer: a box, or a line that passes."""
 
@@ -94,7 +104,11 @@ class _Link(NamedTuple):
 
 
 def lay_out(
-    tree: MetaTree, score: Floats, names: list[str], has_missing: Bools | None = None
+    tree: MetaTree,
+    score: Floats,
+    names: list[str],
+    has_missing: Bools | None = None,
+    words: ValueWords | None = None,
 ) -> TreeLayout:
     """Find a place for every condition, leaf and line.
 
@@ -108,13 +122,15 @@ def lay_out(
         Names of the features.
     has_missing : ndarray of bool, default=None
         Features whose boxes say where a missing value goes; by default only the tips do.
+    words : ValueWords, default=None
+        How values are written; by default as they are.
 
     Returns
     -------
     TreeLayout
         Conditions by their number, then leaves by their rank.
     """
-    boxes, ends = boxes_and_ends(tree, score, names, has_missing)
+    boxes, ends = boxes_and_ends(tree, score, names, has_missing, words)
     items, links = _items(ends, boxes)
     rows = _order(items, links, len(boxes))
     x = _places(items, links, rows)
@@ -122,21 +138,37 @@ def lay_out(
 
 
 def boxes_and_ends(
-    tree: MetaTree, score: Floats, names: list[str], has_missing: Bools | None = None
+    tree: MetaTree,
+    score: Floats,
+    names: list[str],
+    has_missing: Bools | None = None,
+    words: ValueWords | None = None,
 ) -> tuple[list[Box], list[tuple[int, int]]]:
     """Boxes without a place, and to which two each condition leads."""
     leaves = ranked_leaves(tree, score)
     boxes = [
-        _condition_box(tree, i, names, has_missing) for i in range(tree.conditions.feature.size)
+        _condition_box(tree, i, names, has_missing, words)
+        for i in range(tree.conditions.feature.size)
     ]
     heat = _heat(score[leaves])
     boxes += [_leaf_box(tree, node, i, score, heat[i]) for i, node in enumerate(leaves)]
     return boxes, _ends(tree, leaves)
 
 
-def _condition_box(tree: MetaTree, number: int, names: list[str], has_missing: Bools | None) -> Box:
-    lines = (_label(tree, number, names, has_missing), _counts(tree.conditions.sums[number]))
-    tip = condition_text(tree, number, names)
+def _condition_box(
+    tree: MetaTree,
+    number: int,
+    names: list[str],
+    has_missing: Bools | None,
+    words: ValueWords | None,
+) -> Box:
+    counts = _counts(tree.conditions.sums[number])
+    if words is None:
+        lines = (_label(tree, number, names, has_missing), counts)
+        tip = condition_text(tree, number, names)
+    else:
+        short, tip = _in_words(tree, number, names, has_missing, words)
+        lines = (short, counts)
     start = np.flatnonzero(tree.nodes.root == number)
     if start.size:
         tip = f"node {start[0]}: {tip}"
@@ -178,6 +210,31 @@ def _label(tree: MetaTree, number: int, names: list[str], has_missing: Bools | N
     if threshold == np.inf:
         return f"{name} is present"
     return f"{name} ≤ {plain(threshold)}{missing}"
+
+
+def _in_words(
+    tree: MetaTree,
+    number: int,
+    names: list[str],
+    has_missing: Bools | None,
+    words: ValueWords,
+) -> tuple[str, str]:
+    """A condition in the words of the rows, short and in full."""
+    c = tree.conditions
+    feature, threshold = int(c.feature[number]), float(c.threshold[number])
+    name = names[feature]
+    missing = OR_MISSING if c.missing_left[number] else ""
+    missing = missing if has_missing is not None and has_missing[feature] else ""
+    if c.set_number[number] >= 0:
+        inside, outside, _ = sides(tree, number)
+        fewer, no = (outside, "not ") if len(outside) < len(inside) else (inside, "")
+        short, full = words.levels(feature, tuple(fewer))
+    elif threshold == np.inf:
+        short, full, no = "is present", "is present", ""
+    else:
+        short = full = f"≤ {words.number(feature, threshold)}"
+        no = ""
+    return f"{_cut(name, _LONGEST_NAME)} {no}{short}{missing}", f"{name} {no}{full}{missing}"
 
 
 def _cut(text: str, longest: int) -> str:

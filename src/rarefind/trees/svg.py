@@ -6,7 +6,7 @@ from xml.sax.saxutils import escape
 
 from rarefind._core.types import Bools, Floats
 from rarefind.trees.graph import MetaTree
-from rarefind.trees.layout import FONT, LINE, Box, Line, lay_out
+from rarefind.trees.layout import FONT, LINE, Box, Line, ValueWords, lay_out
 
 # Green and red that differ in lightness too; the dashes tell them apart without colour.
 HOLDS, FAILS, ALWAYS = "#00795A", "#CC3311", "#1B1F24"
@@ -22,7 +22,11 @@ ARROW = 7.0
 
 
 def to_svg(
-    tree: MetaTree, score: Floats, names: list[str], has_missing: Bools | None = None
+    tree: MetaTree,
+    score: Floats,
+    names: list[str],
+    has_missing: Bools | None = None,
+    words: ValueWords | None = None,
 ) -> str:
     """Draw the tree: conditions from the top down, leaves below, the first one left.
 
@@ -36,6 +40,8 @@ def to_svg(
         Names of the features.
     has_missing : ndarray of bool, default=None
         Features whose boxes say where a missing value goes; by default only their tips do.
+    words : ValueWords, default=None
+        How values are written; by default as they are.
 
     Returns
     -------
@@ -43,7 +49,7 @@ def to_svg(
         An SVG element that needs nothing else, as wide as what it is put into and no higher than
         the window.
     """
-    layout = lay_out(tree, score, names, has_missing)
+    layout = lay_out(tree, score, names, has_missing, words)
     width, height = max(layout.width, LEGEND_WIDTH), layout.height + LEGEND
     title = f"A tree of {tree.conditions.feature.size} conditions and {tree.is_leaf.sum()} leaves"
     shift = (width - layout.width) / 2
