@@ -189,6 +189,20 @@ def test_categories_are_taken_as_they_are(estimator, tmp_path):
     assert not hasattr(model.fit(coded, y), "categories_")
 
 
+def test_categories_that_are_numbers_are_categories():
+    table, y = mixed_table()
+    table["city"] = table.city.cat.rename_categories(
+        {"Nice": 30, "Lyon": 10, "Paris": 20, "Lille": 5}
+    )
+    for estimator in TAKES_CATEGORIES[:3]:
+        model = clone(estimator).fit(table, y)
+        assert model.categories_ == {"city": [5, 10, 20, 30]}
+        assert (
+            model.priority(table)[y == "yes"] > model.priority(table)[y == "no"].max()
+        ).mean() > 0.8
+        assert "city = 30" in str(model.explain({"amount": 1.5, "city": 30})[0])
+
+
 @pytest.mark.parametrize("estimator", TAKES_NUMBERS, ids=lambda e: type(e).__name__)
 def test_texts_are_refused_with_the_column_and_a_way_out(estimator):
     table, y = mixed_table(60)

@@ -414,6 +414,8 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         """
         names = getattr(self, "feature_names_in_", None)
         if names is not None:
+            if hasattr(self, "categories_"):
+                return None  # of a frame with numbers for categories they are to be coded
             if type(X) is not pd.DataFrame or not np.array_equal(X.columns, names):
                 return None
             X = X.to_numpy()

@@ -651,3 +651,24 @@ def test_of_many_negatives_folds_learn_from_some_with_the_weight_of_all(monkeypa
     model = ConditionClassifier(random_state=0).fit(X, positive)
     alerts = model.predict(X).mean()
     assert 0.01 < alerts < 0.06  # the threshold is for the share of positives as it is
+
+
+@pytest.mark.parametrize("levels", [["Lyon", "Nice", "Paris"], [10, 20, 30]])
+def test_conditions_on_categories_name_their_levels(levels):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"amount": rng.normal(size=300), "city": pd.Categorical(rng.choice(levels, 300))}
+    )
+    y = (frame.city == levels[1]) & (frame.amount > 0)
+    model = ConditionClassifier(random_state=0).fit(frame, y)
+    assert all(f"city = {levels[1]!r}" in rule for rule in model.conditions_.rule)
+    assert str(levels[1]) in model.export_text()
+    # As rules on the table they hold where the model's conditions do.
+    as_texts = frame.astype({"city": object if isinstance(levels[0], str) else float})
+    held = sum(
+        weight * rule.fires_on(as_texts)
+        for rule, weight in zip(model.to_rules(), model.conditions_.weight, strict=True)
+    )
+    np.testing.assert_allclose(model.start_ + held, model.priority(frame))
+    again = ConditionClassifier.from_json(model.to_json())
+    np.testing.assert_array_equal(again.priority(frame), model.priority(frame))

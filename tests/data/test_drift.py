@@ -1,5 +1,7 @@
 """Drift of columns: found where it is, not where there is only noise."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -284,3 +286,18 @@ def test_counters_add_up(reference):
     parts = reference.counter().update(table[:300]).add(reference.counter().update(table[300:]))
     pd.testing.assert_frame_equal(parts.table(), whole.table())
     assert parts.rows == 900
+
+
+def test_references_of_older_files_know_the_ends_of_numbers_too(reference):
+    """Files of version 0.1.0 do not count what lies beyond nearly all numbers."""
+    nowhere = (np.nan, np.nan)
+    older = [
+        replace(one, counts={"": one.counts[""]}, span=nowhere) if one.kind == "number" else one
+        for one in reference.columns
+    ]
+    table = payments(np.random.default_rng(8), 400)
+    reference = DriftReference(reference.rows, older)
+    assert reference.counter().update(table).unseen().empty
+    cents = table.assign(amount=table["amount"] * 100)
+    (found,) = reference.counter().update(cents).unseen().to_dict("records")
+    assert found["text"].startswith("amount is above ")

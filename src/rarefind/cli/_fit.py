@@ -102,7 +102,7 @@ def fit(
         ours.estimator = _estimator(model, checks, seed, jobs, trials)
         learned = _learned(ours, table, held_out, spending, limit, began, say)
         learned.model.estimate_ = learned.estimate
-        learned.model.name_known_rows(row_numbers(data).of(table.index))
+        learned.model.name_known_rows(row_numbers(TableFile(data, sheet)).of(table.index))
         say(f"Writing {output}")
         save(learned.model, output)
     if as_json:

@@ -61,9 +61,9 @@ class ConditionList(NamedTuple):
         """Which conditions hold for which rows."""
         return self.tests.matrix(with_combinations(X, self.combinations), n_jobs)
 
-    def rules(self, names: Sequence[str]) -> RuleSet:
-        """The conditions as rules c1, c2, …"""
-        nodes = [branch_node(b, names, self.combinations) for b in self.tests.branches()]
+    def rules(self, names: Sequence[str], levels: Mapping[int, Sequence[Any]]) -> RuleSet:
+        """The conditions as rules c1, c2, …; ``levels`` are those of columns of categories."""
+        nodes = [branch_node(b, names, self.combinations, levels) for b in self.tests.branches()]
         return RuleSet([Rule(str(node), name=f"c{i}") for i, node in enumerate(nodes, start=1)])
 
     def features(self, n_features: int) -> set[int]:
@@ -94,12 +94,10 @@ def drop_unused(
     return renamed, [combinations[j - n_features] for j in asked]
 
 
-def as_text(
-    listed: ConditionList, names: Sequence[str], notes: Sequence[str], threshold: float
-) -> str:
+def as_text(listed: ConditionList, rules: RuleSet, notes: Sequence[str], threshold: float) -> str:
     """The list for a person: a line a condition, with what is known of it."""
     lines = [f"score = {listed.start!r}"]
-    for rule, weight, note in zip(listed.rules(names), listed.weights.tolist(), notes, strict=True):
+    for rule, weight, note in zip(rules, listed.weights.tolist(), notes, strict=True):
         sign = "+" if weight >= 0 else "-"
         lines.append(f"  {sign} {abs(weight)!r} if {rule.text}{note and f'   # {note}'}")
     return "\n".join([*lines, f"alert from {threshold!r} on"])
@@ -117,7 +115,7 @@ def as_sql(listed: ConditionList, columns: SqlColumns, rows: str, output: str) -
     return columns.query("\n    + ".join(terms), rows, output)
 
 
-def as_json(listed: ConditionList, names: Sequence[str]) -> list[dict[str, Any]]:
+def as_json(listed: ConditionList, names: Sequence[str], rules: RuleSet) -> list[dict[str, Any]]:
     """The conditions as plain data: the text to be read, and the tests it is made of."""
     return [
         {
@@ -129,12 +127,14 @@ def as_json(listed: ConditionList, names: Sequence[str]) -> list[dict[str, Any]]
             ],
         }
         for rule, weight, branch in zip(
-            listed.rules(names), listed.weights.tolist(), listed.tests.branches(), strict=True
+            rules, listed.weights.tolist(), listed.tests.branches(), strict=True
         )
     ]
 
 
-def from_json(start: Any, conditions: Any, names: Sequence[str]) -> ConditionList:
+def from_json(
+    start: Any, conditions: Any, names: Sequence[str], levels: Mapping[int, Sequence[Any]]
+) -> ConditionList:
     """The list that :func:`as_json` wrote; what is not as it writes it is refused."""
     place = {name: j for j, name in enumerate(names)}
     if len(place) != len(names):
@@ -153,7 +153,7 @@ def from_json(start: Any, conditions: Any, names: Sequence[str]) -> ConditionLis
         branches.append(branch)
     weights = np.array([finite(condition["weight"]) for condition in conditions])
     listed = ConditionList(finite(start), weights, BranchArrays.of(branches), combinations)
-    for condition, rule in zip(conditions, listed.rules(names), strict=True):
+    for condition, rule in zip(conditions, listed.rules(names, levels), strict=True):
         if condition["rule"] != rule.text:
             raise ValueError(f"the rule {condition['rule']!r} is not what its tests say")
     return listed

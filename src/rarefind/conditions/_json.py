@@ -9,6 +9,7 @@ import numpy as np
 from rarefind._core.types import Floats
 from rarefind.conditions._condition_list import KIND, VERSION, as_json, finite, from_json
 from rarefind.conditions._measures import Measures
+from rarefind.data.categories import by_place
 from rarefind.selection.calibration import BetaCalibration, Reference
 
 # What is known of the choice, where there were folds.
@@ -39,7 +40,8 @@ def to_plain_data(model: Any) -> dict[str, Any]:
             "n_branches": model.n_branches_,
             **{name: _or_none(getattr(model, name)) for name in _VALUES},
         },
-        "conditions": as_json(model._condition_list, model._feature_names()),
+        "categories": getattr(model, "categories_", {}),
+        "conditions": as_json(model._condition_list, model._feature_names(), model.to_rules()),
     }
 
 
@@ -53,7 +55,11 @@ def read_into(model: Any, whole: dict[str, Any]) -> None:
         raise ValueError("there are not two classes")
     model.classes_ = np.array(whole["classes"])
     model.pos_label_ = model.classes_[whole["classes"].index(whole["positive"])]
-    model._condition_list = from_json(whole["start"], whole["conditions"], names)
+    categories = whole.get("categories", {})  # files of 0.1.0 have none
+    if categories:
+        model.categories_ = {str(name): list(own) for name, own in categories.items()}
+    levels = by_place(categories, names)
+    model._condition_list = from_json(whole["start"], whole["conditions"], names, levels)
     model.threshold_ = finite(whole["threshold"])
     model._calibration = model._reference = None
     if whole["calibration"] is not None:

@@ -17,6 +17,7 @@ from rarefind.conditions._condition_list import ConditionList, as_sql, as_text, 
 from rarefind.conditions._json import read_into, to_plain_data
 from rarefind.conditions._measures import Measures
 from rarefind.conditions._reasons import reasons_of
+from rarefind.data.categories import by_place
 from rarefind.rules import Reason, RuleError, RuleSet
 from rarefind.rules.branches import BranchList
 from rarefind.rules.sql_columns import SqlColumns, own_columns
@@ -72,7 +73,8 @@ class ConditionListClassifier(RareClassifier):
     def to_rules(self) -> RuleSet:
         """The conditions as rules c1, c2, …, in the order of :attr:`conditions_`."""
         check_is_fitted(self)
-        return self._condition_list.rules(self._feature_names())
+        names = self._feature_names()
+        return self._condition_list.rules(names, by_place(getattr(self, "categories_", {}), names))
 
     def export_text(self) -> str:
         """The whole model as text: where the score starts, and what each condition adds.
@@ -90,7 +92,7 @@ class ConditionListClassifier(RareClassifier):
                 f"{row.precision_high:.2f}), recall {row.recall:.2f}"
                 for row in self._measures.table().itertuples()
             ]
-        return as_text(self._condition_list, self._feature_names(), notes, self.threshold_)
+        return as_text(self._condition_list, self.to_rules(), notes, self.threshold_)
 
     def to_sql(self, dialect: str = "ansi", table: str = "rows", output: str = "priority") -> str:
         """A query that gives each row of a table its priority, to the last bit.

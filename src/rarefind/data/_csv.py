@@ -160,10 +160,9 @@ def has_a_line_a_row(written: CsvLayout) -> bool:
     with opened(written.path) as file:
         while block := file.read(_BLOCK):
             joined = tail + block
-            if b"\n\n" in joined or b"\n\r\n" in joined:
+            if b"\n\n" in joined:
                 return False
-            # A block may end between the two characters of a line's end.
-            if block.count(b"\r") != block.count(b"\r\n") and _has_lone_return(joined):
+            if b"\r" in joined and (b"\n\r\n" in joined or _has_lone_return(joined)):
                 return False
             if quotes or b'"' in block:
                 marks = np.frombuffer(block, dtype=np.uint8)
@@ -176,6 +175,7 @@ def has_a_line_a_row(written: CsvLayout) -> bool:
 
 
 def _has_lone_return(block: bytes) -> bool:
+    # A block may end between the two characters of a line's end.
     inner = block[:-1]
     return inner.count(b"\r") != inner.count(b"\r\n") + block.endswith(b"\r\n")
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from rarefind._core.types import Floats
 
-__all__ = ["Levels", "code_levels", "learn_levels", "with_codes"]
+__all__ = ["Levels", "by_place", "code_levels", "learn_levels", "with_codes"]
 
 #: The levels of each column of categories, by its name, in the order of their codes.
 Levels: TypeAlias = dict[str, list[Any]]
@@ -22,6 +22,11 @@ def learn_levels(frame: pd.DataFrame) -> Levels:
         for name, dtype in frame.dtypes.items()
         if isinstance(dtype, pd.CategoricalDtype)
     }
+
+
+def by_place(levels: Levels, names: list[str]) -> dict[int, list[Any]]:
+    """The levels by the place of their column among all columns."""
+    return {names.index(name): own for name, own in levels.items()}
 
 
 def with_codes(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -77,8 +78,8 @@ def _levels(value: Node, test: Test) -> Node:
     return IsIn(value, levels, test.negated)
 
 
-def coded_node(column: Column, levels: Sequence[str], test: Test) -> Node:
-    """What a test on the numbers of levels asks of their texts.
+def coded_node(column: Column, levels: Sequence[Any], test: Test) -> Node:
+    """What a test on the numbers of levels asks of the levels.
 
     The number of a level is its place; one beyond the last stands for all other levels.
     """
@@ -86,25 +87,42 @@ def coded_node(column: Column, levels: Sequence[str], test: Test) -> Node:
     return among_node(column, passes, test.holds(float(len(levels))), test.missing)
 
 
-def among_node(column: Column, passes: Mapping[str, bool], others: bool, missing: bool) -> Node:
+def among_node(column: Column, passes: Mapping[Any, bool], others: bool, missing: bool) -> Node:
     """That a level is one of those that pass; ``others`` says whether unnamed levels do."""
-    named = tuple(Text(level) for level, passed in passes.items() if passed != others)
+    named = tuple(_level(level) for level, passed in passes.items() if passed != others)
     if not named:
         if others == missing:
             return Truth(others)
         return IsMissing(column, negated=others)
     node: Node = IsIn(column, named, negated=others)
     if len(named) == 1:
-        node = Compare("!=" if others else "=", column, named[0])
+        (only,) = named
+        value = number(only.value) if isinstance(only, Number) else only
+        node = Compare("!=" if others else "=", column, value)
     return Or((node, IsMissing(column))) if missing else node
 
 
+def _level(level: Any) -> Number | Text:
+    """A category as a rule has it: a number, or a text."""
+    is_number = isinstance(level, int | float) and not isinstance(level, bool)
+    return Number(float(level)) if is_number else Text(str(level))
+
+
 def branch_node(
-    branch: Branch, names: Sequence[str], combinations: Sequence[Combination] = ()
+    branch: Branch,
+    names: Sequence[str],
+    combinations: Sequence[Combination] = (),
+    levels: Mapping[int, Sequence[Any]] | None = None,
 ) -> Node:
-    """All tests of a branch."""
+    """All tests of a branch; ``levels`` are those of columns in which numbers stand for them."""
+    known = levels or {}
     return all_of(
-        [test_node(column_node(j, names, combinations), test) for j, test in branch.items()]
+        [
+            coded_node(Column(names[j]), known[j], test)
+            if j in known
+            else test_node(column_node(j, names, combinations), test)
+            for j, test in branch.items()
+        ]
     )
 
 

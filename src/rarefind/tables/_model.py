@@ -87,7 +87,9 @@ def _check_model(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
         raise StateError("'classes_' are not those of 'estimator_'")
     if state["positive_"] not in state["classes_"].tolist():
         raise StateError("'positive_' is not one of the labels")
-    if not {c.column for c in state["drift_reference_"].columns} <= set(encoder.columns_):
+    reference = state.get("drift_reference_")  # the oldest files have none
+    counted = [] if reference is None else [column.column for column in reference.columns]
+    if not set(counted) <= set(encoder.columns_):
         raise StateError("'drift_reference_' is of other columns")
     known = len(state["known_rows_"])
     if sorted(state["known_rows_"].values()) != list(range(known)):
@@ -122,8 +124,8 @@ _COLUMN = Maybe(PlainText())
             "types_": DictOf(PlainText(), PlainText()),
             "rows_": Whole(),
             "positives_": Whole(),
-            "drift_reference_": Object("drift-reference"),
-            "score_reference_": Object("column-reference"),
+            "drift_reference_": Perhaps(Object("drift-reference")),
+            "score_reference_": Perhaps(Object("column-reference")),
             "column_shares_": Perhaps(DictOf(PlainText(), RealNumber(nan=True))),
             "known_names_": DictOf(Whole(), PlainText()),
             "known_lines_": Perhaps(DictOf(Whole(), Whole())),
