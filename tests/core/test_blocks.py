@@ -64,6 +64,16 @@ def test_threads_find_the_same():
     np.testing.assert_array_equal(one[1], two[1])
 
 
+def test_which_of_equal_points_are_found_does_not_depend_on_the_other_rows():
+    rng = np.random.default_rng(0)
+    points = rng.integers(0, 3, size=(4000, 5)).astype(float)
+    rows = rng.integers(0, 3, size=(100, 5)) + 0.5
+    cut = PointBlocks.of(points, np.ones(4000, dtype=np.intp))
+    together = cut.nearest(rows, 3, 1)[1]
+    alone = np.vstack([cut.nearest(row[None], 3, 1)[1] for row in rows])
+    np.testing.assert_array_equal(together, alone)
+
+
 def test_single_precision_is_given_up_where_it_leaves_too_much_open():
     rng = np.random.default_rng(0)
     points, once = rng.normal(size=(3000, 6)), np.ones(3000, dtype=np.intp)

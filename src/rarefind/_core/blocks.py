@@ -265,18 +265,16 @@ def _nearest(blocks: PointBlocks, rows: Floats, k: int) -> tuple[Floats, Ints, i
     rough, length = _roughly(blocks, rows)
     apart = np.empty((many, n))
     home = np.zeros(n, dtype=np.intp)
-    nearest = np.full(many, np.inf)
     for i in range(n):
         for b in range(many):
             apart[b, i] = _apart(rows[i], blocks.low[b], blocks.high[b]) * _MARGIN
-            nearest[b] = min(nearest[b], apart[b, i])
             if apart[b, i] < apart[home[i], i]:
                 home[i] = b
     measured = 0
     chosen = np.empty(n, dtype=np.intp)
-    # Every row begins where it lies; then the blocks near to all of them come first.
+    # Every row begins where it lies; then blocks come in one order, whatever the other rows are.
     for turn in range(2):
-        for b in np.argsort(nearest):
+        for b in range(many):
             size = 0
             for i in range(n):
                 if (home[i] == b) == (turn == 0) and apart[b, i] < found[i, k - 1]:
