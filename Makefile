@@ -68,6 +68,7 @@ bench-all: bench
 	$(PY) benchmarks/rank.py
 	$(PY) benchmarks/search.py
 	$(PY) benchmarks/data.py
+	$(PY) benchmarks/openmp.py
 	$(PY) benchmarks/rare_in_a_million.py
 
 docs: $(VENV)/.docs

@@ -237,6 +237,15 @@ def test_parameters_are_what_fit_would_take(tmp_path, name, value):
     hostile.refuse(tmp_path, "whole model")
 
 
+def test_what_is_refused_is_said_in_a_sentence_however_long_it_is(tmp_path):
+    hostile = Hostile("GammaKNNClassifier-1")
+    hostile.objects("GammaKNNClassifier")[0]["k"] = [3] * 2000
+    hostile.refuse(tmp_path, "The 'k' parameter")
+    with pytest.raises(ValueError, match="'k'") as caught:
+        load(tmp_path / "hostile.rarefind")
+    assert len(str(caught.value)) < 600
+
+
 def test_what_nothing_describes_is_refused(tmp_path):
     hostile = Hostile("GammaKNNClassifier-1")
     hostile.objects("GammaKNNClassifier")[0]["_priority"] = 5

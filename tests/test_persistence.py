@@ -349,3 +349,16 @@ def test_what_was_learned_is_kept_whole_or_not_at_all(tmp_path):
     with pytest.raises(ValueError, match=r"'surprise_', which does not belong there"):
         save(model, tmp_path / "m")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("value", [["auto"] * 2000, "x\ny" * 900])
+def test_a_file_with_a_long_value_is_refused_in_one_short_line(saved, value):
+    def long(members):
+        tree = json.loads(members["model.json"])
+        tree["state"]["k"] = value
+        members["model.json"] = json.dumps(tree)
+
+    with pytest.raises(ValueError, match=r"does not hold a whole model .* … .*\.$") as raised:
+        load(rewritten(saved, long))
+    assert len(str(raised.value)) < 700
+    assert "\n" not in str(raised.value)

@@ -23,7 +23,9 @@ from rarefind.rules import Reason
 from rarefind.search import DISTANCES
 
 #: What every baseline keeps in a model file.
-BASELINE_STATE = NEIGHBOUR_STATE | State({"_own_threshold": Perhaps(RealNumber(0))})
+BASELINE_STATE = NEIGHBOUR_STATE | State(
+    {"_own_threshold": Perhaps(RealNumber(0)), "threshold_": RealNumber(above=0)}
+)
 
 
 class BaselineClassifier(NeighbourClassifier):

@@ -27,6 +27,7 @@ from rarefind.search import DISTANCES
     state=NEIGHBOUR_STATE
     | State(
         {
+            "threshold_": RealNumber(above=0),
             "global_gamma_": RealNumber(above=0),
             "_regions": Object("regions", n="regions", d="d"),
             "centres_": FloatArray("regions", "d"),

@@ -97,6 +97,7 @@ _SETTING = Either(RealNumber(0), FloatArray("positives", low=0))
             "_rows": Object(
                 "ellipsoid-rows", n="n", d="d", positives="positives", negatives="negatives"
             ),
+            "threshold_": RealNumber(above=0),
             "tuned_locally_": BoolArray("positives"),
             "ellipsoids_": ListOf(Object("ellipsoid", d="d"), size="positives", low=1),
             "max_radius_": _SETTING,

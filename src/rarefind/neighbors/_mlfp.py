@@ -45,6 +45,7 @@ _AS_GAMMA, _WORTH_MORE = (0.0, 1.0), 0.1
     state=NEIGHBOUR_STATE
     | State(
         {
+            "threshold_": RealNumber(above=0),
             "mu_": RealNumber(0),
             "c_": RealNumber(0, 1),
             "distance_": Object("mlfp", d="d"),

@@ -178,11 +178,17 @@ def _refusing(path: Path) -> Iterator[Archive]:
         try:
             yield Archive(file)
         except RefusedError as error:
-            raise ValueError(f"{path} {error}") from None
+            raise ValueError(f"{path} {_in_one_line(str(error))}") from None
         except Exception as error:
             # A file made to do harm may fail anywhere; whatever it is, it is not a model.
-            what = " ".join(f"{type(error).__name__}: {error}".split())
-            raise ValueError(f"{path} does not hold a whole model ({what[:500]}).") from error
+            what = _in_one_line(f"{type(error).__name__}: {error}")
+            raise ValueError(f"{path} does not hold a whole model ({what}).") from error
+
+
+def _in_one_line(text: str) -> str:
+    """A message without line breaks, and without the middle of a long value of a file."""
+    line = " ".join(text.split())
+    return line if len(line) <= 500 else f"{line[:300]} … {line[-150:]}"
 
 
 def _open(archive: Archive) -> Any:

@@ -102,7 +102,7 @@ class ListCheck:
         )
         if self.held_out is not None:
             expected += (
-                f", and rows held out at fit let expect precision "
+                f", and the fit estimated precision "
                 f"{self.held_out.value:.2f} ({self.held_out.low:.2f} to {self.held_out.high:.2f})"
             )
         if not self.enough:
