@@ -169,12 +169,15 @@ def test_precomputed_distances_count_their_zeros():
 
 
 def categories(seed, n=1500, share=0.06):
-    """An imbalanced table of whole numbers: some 30 % of the rows are copies of another."""
+    """Whole numbers, with 30 % of the rows on ten points where one in 20 is positive."""
     rng = np.random.default_rng(seed)
     y = rng.random(n) < share
     X = rng.normal(size=(n, 5))
     X[y] += 1.1
-    return np.round(1.15 * X), y
+    crowd = rng.random(n) < 0.3
+    y[crowd] = rng.random(crowd.sum()) < 0.05
+    X[crowd] = rng.normal(0.5, 1, size=(10, 5))[rng.integers(10, size=crowd.sum())]
+    return np.round(3 * X), y
 
 
 def test_the_table_has_30_percent_copies():

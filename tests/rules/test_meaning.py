@@ -203,9 +203,10 @@ CASES = Counter()
 @pytest.fixture(scope="module", autouse=True)
 def count(request):
     yield
+    capture = request.config.pluginmanager.get_plugin("capturemanager")
     if FUZZ:
-        reporter = request.config.pluginmanager.get_plugin("terminalreporter")
-        reporter.write_line(f"\n{CASES['cases']:,} cases of a rule, a row and a way to run it.")
+        with capture.global_and_fixture_disabled():
+            print(f"\n{CASES['cases']:,} cases of a rule, a row and a way to run it.")
 
 
 @how_often
