@@ -102,8 +102,7 @@ class StateChecker:
             try:
                 check_parameters(kind.cls, known)
             except (ValueError, TypeError) as error:
-                # scikit-learn says what was given, however long that is.
-                raise StateError(" ".join(str(error).split())[:300].rstrip(".")) from None
+                raise StateError(str(error).rstrip(".")) from None
         if given.get("n_jobs") == 0:
             raise StateError(f"{where} has 0 for n_jobs")
         if parameters and not state.keys() - given.keys():

@@ -92,7 +92,7 @@ def check_settings(cls: type[StreamParameters], state: Mapping[str, Any]) -> Non
     try:
         probe._check_parameters()
     except (ValueError, TypeError) as error:
-        raise StateError(" ".join(str(error).split())[:300].rstrip(".")) from None
+        raise StateError(str(error).rstrip(".")) from None
 
 
 class CheckedParameters(NamedTuple):
