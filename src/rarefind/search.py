@@ -51,6 +51,8 @@ def _check_points(state: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[st
         raise StateError("'points' are not those of the distance")
     if state["components"] is not None and state["distance"] != "euclidean":
         raise StateError("'components' belong to the Euclidean distance")
+    if state["components"] is not None and not len(state["components"]):
+        raise StateError("'components' lead to a space without columns")
     return {"n": len(points)} if precomputed else {"n": len(points), "d": points.shape[1]}
 
 

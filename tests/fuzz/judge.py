@@ -103,6 +103,7 @@ def _rows_for(model: Any, rows: Any) -> Any:
 
 
 def _ask(model: Any, method: str, rows: Any) -> Any:
+    rows = rows.copy()  # a scaler with copy=False writes to them, as its user wanted
     if method == "rank":
         return model.rank(rows, 2)
     found = getattr(model, method)(rows)

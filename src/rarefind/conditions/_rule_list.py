@@ -264,7 +264,7 @@ class RuleListClassifier(RareClassifier):
 
     def _priority(self, X: Any) -> Floats:
         fired = self.rules_.fires_on(X)
-        score = np.full(len(fired), self.start_)
+        score = np.full(len(fired), float(self.start_))
         for j, weight in enumerate(self._weights.tolist()):  # in order, whatever the other rows
             score += np.where(fired[:, j], weight, 0.0)
         return score
