@@ -327,7 +327,7 @@ MEASURE = ("measure", "desk.rules", "payments.csv", "--target")
         (("check", "desk.rules", "--data", "none.csv"), "There is no file none.csv"),
         (("check", "desk.rules", "--data", "desk.rules"), "desk.rules is not of a known kind"),
         ((*MEASURE, "fruad"), "There is no column 'fruad': did you mean 'fraud'?"),
-        ((*MEASURE, "amount"), "Target column 'amount' has no label in"),
+        ((*MEASURE, "amount", "--unlabelled", "error"), "Target column 'amount' has no label in"),
         ((*MEASURE, "fraud", "--positive", "maybe"), "Target column 'fraud' has no label 'maybe'"),
         ((*MEASURE, "fraud", "--time", "tmie"), "There is no column 'tmie': did you mean 'time'?"),
         ((*MEASURE, "fraud", "--time", "amount"), "The column 'amount' has no dates"),
@@ -606,6 +606,23 @@ def test_rules_of_too_few_positives_are_measured_where_they_were_learned(run, tm
     assert "on the rows it was learned from" in out.read_text(encoding="utf-8")
     assert "measured on the rows they were learned from" in said
     assert len(RuleSet.from_text(out.read_text(encoding="utf-8")))
+
+
+def test_rows_without_a_label_are_left_out_as_in_fit(run, refused, tmp_path):
+    rng = np.random.default_rng(1)
+    risk = rng.random(500)
+    labels = np.where(risk > 0.9, "Oui", "Non")
+    labels[risk > 0.99] = "OUI"
+    labels[:5] = ""
+    path, out = tmp_path / "blank.csv", tmp_path / "learned.rules"
+    pd.DataFrame({"risk": risk, "label": labels}).to_csv(path, index=False)
+    with pytest.warns(UserWarning, match="5 of 500 rows have no label in 'label'"):
+        run("learn", path, "--target", "label", "-o", out)
+    with pytest.warns(UserWarning, match="'OUI' as 'Oui'"):
+        found = json.loads(run("measure", out, path, "--target", "label", "--json"))
+    assert (found["rows"], found["positives"]) == (495, int((risk[5:] > 0.9).sum()))
+    (message,) = refused("measure", out, path, "--target", "label", "--unlabelled", "error")
+    assert "no label in 5 of 500 rows" in message
 
 
 def test_no_file_is_written_when_no_rule_is_an_alert(refused, tmp_path):

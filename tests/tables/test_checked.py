@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from rarefind import TableModel
-from rarefind.tables import monitor
+from rarefind.tables import estimate_budget, monitor
 from rarefind.tables.cells import safe_cells
 from rarefind.trees import MetaAPClassifier
 
@@ -43,6 +43,26 @@ def listed(model, new):
 
 def counts(report):
     return report.checked.listed, report.checked.checked, report.checked.hits
+
+
+def test_the_estimate_of_a_list_that_comes_back_is_that_of_the_fit():
+    rng = np.random.default_rng(2)
+    days = pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(3000) % 60, unit="D")
+    table = payments(rng, 3000).assign(date=days.sort_values())
+    model = TableModel(
+        MetaAPClassifier(random_state=0), target="fraude", id="claim", time="date"
+    ).fit(table[:2000])
+    model.estimate_ = estimate_budget(model, table[:2000], 3, per="day")
+    new = table[2000:]
+    found = model.rank(new, 3, per="day", reasons=False)
+    back = found.assign(verdict=new["fraude"].reindex(found.index))
+    expected = monitor(model, [new]).checked
+    assert expected.held_out is not None
+    assert monitor(model, [new], checked=back).checked.held_out == expected.held_out
+    partly = back.assign(verdict=back["verdict"].where(np.arange(len(back)) % 10 > 0))
+    assert monitor(model, [new], checked=partly).checked.held_out == expected.held_out
+    other = monitor(model, [new], checked=back[:-9]).checked
+    assert other.held_out != expected.held_out, "a list of fewer rows is judged as one list"
 
 
 def test_the_list_is_judged_by_its_verdicts(model, new, listed):

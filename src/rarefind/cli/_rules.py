@@ -12,7 +12,7 @@ import typer
 
 from rarefind._core.files import MARK
 from rarefind._core.text import visible
-from rarefind.cli._inputs import check_columns, check_readable
+from rarefind.cli._inputs import Reading, check_columns, check_readable
 from rarefind.cli._options import (
     AsJson,
     DataFile,
@@ -23,6 +23,7 @@ from rarefind.cli._options import (
     Quiet,
     Seed,
     Target,
+    Unlabelled,
     Verbose,
 )
 from rarefind.cli._outputs import check_output, write_text
@@ -84,6 +85,7 @@ def measure(
     target: Target,
     positive: Positive = None,
     time: DateOf = None,
+    unlabelled: Unlabelled = "drop",
     limit: Annotated[
         list[str] | None,
         typer.Option(
@@ -101,8 +103,9 @@ def measure(
     limits = dict(_limit(text) for text in limit or [])
     if time is None and any(name.endswith("_alerts_a_day") for name in limits):
         raise ValueError("A limit on alerts_a_day needs --time, the column with the date of a row.")
+    reading = Reading(unlabelled=unlabelled).check()
     check_output(output)
-    table = _table(data)
+    table = _labelled(data, target, reading)
     truth = _truth(table, target, positive)
     days = None if time is None else _dates(table, time)
     found = _read(rules, table)
@@ -134,6 +137,7 @@ def learn(
     id: Id = None,
     time: DateOf = None,
     entity: Entity = None,
+    unlabelled: Unlabelled = "drop",
     tolerance: Annotated[
         float,
         typer.Option(min=0, max=0.99, help="Share of the quality that a shorter list may lose."),
@@ -154,11 +158,12 @@ def learn(
     from rarefind.rules import RuleError
     from rarefind.tables import TableModel
 
+    reading = Reading(unlabelled=unlabelled).check()
     check_output(output)
     kept_out = list(drop or [])
     with steps(quiet=quiet or as_json, verbose=verbose) as say:
         say("Reading the table")
-        table = _table(data)
+        table = _labelled(data, target, reading)
         check_columns(table, [target, time, entity, id, *kept_out])
         kept_out += _other_dates(table, [target, time, entity, id, *kept_out])
         say(f"Learning rules from {len(table):,} rows")
@@ -302,6 +307,13 @@ def _table(path: Path) -> pd.DataFrame:
     from rarefind.data import read_table
 
     return read_table(path)
+
+
+def _labelled(path: Path, target: str, reading: Reading) -> pd.DataFrame:
+    """The rows that have a label, as `rarefind fit` reads them."""
+    from rarefind.data.target import labelled_rows
+
+    return labelled_rows(_table(path), target, drop=reading.unlabelled == "drop")
 
 
 def _truth(table: pd.DataFrame, target: str, positive: str | None) -> Bools:

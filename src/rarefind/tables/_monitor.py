@@ -176,7 +176,7 @@ def monitor(
     listed = _listed(seen, request)
     judged = None if request is None else request.list
     if back is not None and judged is None:
-        judged = ListRequest(int(listed.sum()))
+        judged = _given_list(model, seen, listed)
     estimated = None if judged is None else _estimated_precision(model, judged, seen.rows)
     found = _checked(model, seen, listed, estimated, notes)
     reasons = [_of_score(score), _of_columns(columns), _of_list(found)]
@@ -329,6 +329,18 @@ def _listed(seen: _Seen, judged: _Judged | None) -> Bools:
     if judged is None:
         return seen.verdict >= 0 if seen.on_given is None else seen.on_given
     return on_list(seen.priority, judged.list.budget, seen.group, seen.owner)
+
+
+def _given_list(model: TableModel, seen: _Seen, listed: Bools) -> ListRequest:
+    """What the list that was given is: that of the fit in each period, or else one list."""
+    own, times = request_for(model), seen.times
+    one_list = ListRequest(int(listed.sum()))
+    if own is None or own.per not in PERIODS or own.one_per:
+        return one_list
+    if times is None or not times.known.all():
+        return one_list
+    of_fit = on_list(seen.priority, own.budget, times.periods(own.per))
+    return own if np.array_equal(of_fit, listed) else one_list
 
 
 def _estimated_precision(model: TableModel, request: ListRequest, rows: int) -> Interval | None:
