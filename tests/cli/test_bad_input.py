@@ -71,12 +71,20 @@ def test_a_model_that_is_not_there(refused, files):
         ("a,fals\n1,no\n2,yes\n", "did you mean 'fals'?"),
         ("a,false\n1,no\n2,yes\n3,maybe\n", "3 values"),
         ("a,false\n1,no\n2,no\n", "1 value"),
-        ("a,false\n1,no\n2,\n", "has no label in 1 of 2 rows"),
         ("a,false\n" + "1,no\n" * 30 + "2,yes\n" * 4, "4 positives (false = True): learning needs"),
     ],
 )
 def test_files_to_learn_from(refused, tmp_path, text, sentence):
     assert sentence in refused("fit", written(tmp_path, text), *FIT, "-o", "model.rarefind")
+
+
+def test_a_file_with_one_label_once_blank_ones_are_left_out(rarefind, tmp_path):
+    path = written(tmp_path, "a,false\n1,no\n2,\n")
+    result = rarefind("fit", path, *FIT, "-o", "model.rarefind", cwd=tmp_path)
+    assert result.returncode == 2
+    note, sentence = result.stderr.removesuffix("\n").split("\n")
+    assert "has no label in 1 of 2 rows" in note
+    assert "holds 1 value (False), where two labels are needed" in sentence
 
 
 def test_files_that_are_no_tables(refused, tmp_path):

@@ -14,7 +14,10 @@ from pathlib import Path
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["atomic_write", "check_replaceable"]
+__all__ = ["MARK", "atomic_write", "check_replaceable"]
+
+#: How model files begin.
+MARK = b"rarefind\n"
 
 # Longer endings say nothing to a writer that looks at them, and names have a greatest length.
 _LONGEST_ENDING = 20

@@ -13,7 +13,6 @@ from rarefind._core.sklearn_compat import check_parameters
 from rarefind._core.state import State as Description
 
 __all__ = [
-    "MARK",
     "SavedType",
     "StateChecker",
     "Unsaved",
@@ -24,9 +23,6 @@ __all__ = [
     "type_of_tag",
     "types_so_far",
 ]
-
-#: How model files begin.
-MARK = b"rarefind\n"
 
 State: TypeAlias = dict[str, Any]
 #: Makes the state of an older version of a class one of the present version.

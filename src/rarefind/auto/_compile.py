@@ -73,5 +73,7 @@ def _rows() -> tuple[Floats, Ints]:
     X, y = rng.normal(size=(_ROWS, _COLUMNS)), (np.arange(_ROWS) < _POSITIVES).astype(np.intp)
     X[:_POSITIVES, :2] += 1.5
     X[:, -1] = rng.integers(0, 12, _ROWS)  # categories
-    X[-_COPIES:] = X[-_COPIES]  # which neighbour is nearer is settled by another kernel
+    # Copies, and rows on a grid: which of equally near ones is the neighbour, other kernels tell.
+    X[-_COPIES:] = X[-_COPIES]
+    X[_POSITIVES : 2 * _POSITIVES] = rng.integers(0, 2, (_POSITIVES, _COLUMNS))
     return X, y

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rarefind._core.saved import MARK
+from rarefind._core.files import MARK
 from rarefind._core.text import visible
 from rarefind.cli._inputs import Reading, check_columns, check_readable
 from rarefind.cli._options import (

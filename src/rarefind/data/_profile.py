@@ -185,7 +185,7 @@ def profile_table(
     >>> from rarefind.data import profile_table
     >>> fraud = np.arange(1000) % 50 == 0
     >>> table = pd.DataFrame({
-    ...     "amount": np.arange(1000) * 7 % 997, "paid_back": np.where(fraud, 1.0, np.nan),
+    ...     "amount": np.arange(1000) * 7 % 1009, "paid_back": np.where(fraud, 1.0, np.nan),
     ...     "fraud": fraud})
     >>> print(profile_table(table, "fraud", ignore=["amount"]))
     1,000 rows, 20 positives (2.0 %).

@@ -11,7 +11,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from rarefind._core.saved import MARK
+from rarefind._core.files import MARK
 from rarefind.persistence._codec import RefusedError
 
 _DIGEST = hashlib.sha256().digest_size

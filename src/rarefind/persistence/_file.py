@@ -27,8 +27,8 @@ import xgboost
 
 import rarefind
 from rarefind._core.fields import StateError
-from rarefind._core.files import atomic_write
-from rarefind._core.saved import MARK, SavedType, check_object, saved_type, type_of_tag
+from rarefind._core.files import MARK, atomic_write
+from rarefind._core.saved import SavedType, check_object, saved_type, type_of_tag
 from rarefind.persistence import _format_1
 from rarefind.persistence._archive import Archive
 from rarefind.persistence._codec import Decoder, Encoder, RefusedError

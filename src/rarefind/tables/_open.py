@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rarefind._core.saved import MARK
+from rarefind._core.files import MARK
 
 if TYPE_CHECKING:
     from rarefind.tables._model import TableModel
