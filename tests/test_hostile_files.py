@@ -382,3 +382,24 @@ def test_opening_takes_no_more_memory_than_the_file(tmp_path):
     finally:
         tracemalloc.stop()
     assert peak < 1.5 * path.stat().st_size
+
+
+def test_the_threshold_is_there(tmp_path):
+    file = Hostile("GammaKNNClassifier-3")
+    (state,) = file.objects("GammaKNNClassifier")
+    del state["threshold_"]
+    file.refuse(tmp_path, "threshold is missing")
+
+
+def test_maps_of_distances_have_numbers_to_square(tmp_path):
+    file = Hostile("IMLClassifier-1")
+    for state in file.objects("NeighborSearch"):
+        file.array(state, "components")[0] = 1e200
+    file.refuse(tmp_path, "out of their bounds")
+
+
+def test_numbers_among_the_parameters_are_not_objects_of_others(tmp_path):
+    file = Hostile("OnlineBoostingClassifier-2")
+    (state,) = file.objects("OnlineBoostingClassifier")
+    state["epochs"] = {"$unsaved": "3"}
+    file.refuse(tmp_path, "'epochs' parameter")

@@ -13,6 +13,7 @@ from sklearn import config_context
 from sklearn.neighbors import NearestNeighbors
 
 from rarefind._core.blocks import PointBlocks
+from rarefind._core.checks import LARGEST_TO_SQUARE
 from rarefind._core.distinct import DistinctPoints
 from rarefind._core.fields import (
     Choice,
@@ -45,6 +46,11 @@ _BLOCK_ROWS, _BLOCK_CELLS = 8192, 2**24
 _LARGEST_JOBS = 2**31
 
 
+def _numbers(*shape: str) -> FloatArray:
+    """Numbers that distances can be made of."""
+    return FloatArray(*shape, low=-LARGEST_TO_SQUARE, high=LARGEST_TO_SQUARE)
+
+
 def _check_points(state: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, int]:
     points, precomputed = state["points"], state["distance"] == "precomputed"
     if precomputed != (points.ndim == 1):
@@ -60,10 +66,10 @@ def _check_points(state: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[st
     "neighbor-search",
     state=State(
         {
-            "points": Either(FloatArray("n", "d"), IntArray("n", low=0)),
+            "points": Either(_numbers("n", "d"), IntArray("n", low=0)),
             "distance": Choice(*DISTANCES),
             "p": RealNumber(1, inf=True),
-            "components": Maybe(FloatArray("k", "d")),
+            "components": Maybe(_numbers("k", "d")),
             "n_jobs": Maybe(Whole(-_LARGEST_JOBS, _LARGEST_JOBS)),
         },
         _check_points,

@@ -83,7 +83,7 @@ def test_a_file_with_one_label_once_blank_ones_are_left_out(rarefind, tmp_path):
     result = rarefind("fit", path, *FIT, "-o", "model.rarefind", cwd=tmp_path)
     assert result.returncode == 2
     note, sentence = result.stderr.removesuffix("\n").split("\n")
-    assert "has no label in 1 of 2 rows" in note
+    assert "1 of 2 rows have no label" in note
     assert "holds 1 value (False), where two labels are needed" in sentence
 
 
@@ -227,6 +227,7 @@ def test_options_of_rank(refused, files, arguments, sentence):
         ((), "Name one row: by --id, or by --row"),
         (("--row", "1", "--id", "C1"), "Name one row: by --id, or by --row"),
         (("--row", "302"), "has its rows in lines 2 to 301, and none in line 302"),
+        (("--row", "C17"), "--row takes the number of a row, not C17: name its identifier by --id"),
         (("--id", "nobody"), "has no row whose claim is nobody"),
         (("--row", "1", "--picture", "why.gif"), "should end in .svg, .png, .pdf"),
     ],

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rarefind._core.saved import MARK
+from rarefind._core.files import MARK
 
 _DIGEST = hashlib.sha256().digest_size
 

@@ -14,7 +14,7 @@ from sklearn.model_selection import cross_val_score
 
 import rarefind
 from rarefind import TableModel, load, save
-from rarefind._core.saved import MARK
+from rarefind._core.files import MARK
 from rarefind.data import read_table
 from rarefind.neighbors import GammaKNNClassifier
 from rarefind.rules import Condition, Reason

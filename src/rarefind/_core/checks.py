@@ -26,7 +26,7 @@ def feature_names(estimator: Any) -> list[str]:
 
 # Distances are sums of squares, and solvers square them again: beyond these numbers they overflow
 # or vanish.
-_LARGEST_TO_SQUARE, _SMALLEST_TO_SQUARE = 1e70, 1e-70
+LARGEST_TO_SQUARE, _SMALLEST_TO_SQUARE = 1e70, 1e-70
 
 
 @contextmanager
@@ -103,14 +103,14 @@ def _squares_values(estimator: Any) -> bool:
 
 
 def _check_squares(estimator: Any, X: Floats) -> None:
-    if X.min(initial=0.0) >= -_LARGEST_TO_SQUARE and X.max(initial=0.0) <= _LARGEST_TO_SQUARE:
+    if X.min(initial=0.0) >= -LARGEST_TO_SQUARE and X.max(initial=0.0) <= LARGEST_TO_SQUARE:
         return
-    too_large = np.abs(X) > _LARGEST_TO_SQUARE
+    too_large = np.abs(X) > LARGEST_TO_SQUARE
     column = int(too_large.any(axis=0).argmax())
     raise ValueError(
         f"Column {feature_names(estimator)[column]!r} holds "
         f"{X[too_large[:, column], column][0]:.3g}, and {type(estimator).__name__} squares its "
-        f"numbers, which it can up to {_LARGEST_TO_SQUARE:g}: scale the column "
+        f"numbers, which it can up to {LARGEST_TO_SQUARE:g}: scale the column "
         "(sklearn.preprocessing.MaxAbsScaler) or leave it out."
     )
 

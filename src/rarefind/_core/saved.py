@@ -9,7 +9,7 @@ from inspect import Parameter, signature
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from rarefind._core.fields import Found, PlainText, Scope, StateError, check_names
-from rarefind._core.sklearn_compat import check_parameters
+from rarefind._core.sklearn_compat import check_parameters, may_be_an_object
 from rarefind._core.state import State as Description
 
 __all__ = [
@@ -94,7 +94,11 @@ class StateChecker:
         parameters = kind.parameters
         given = {name: state[name] for name in parameters if name in state}
         if parameters:
-            known = {n: v for n, v in given.items() if not isinstance(v, Unsaved)}
+            known = {
+                name: value
+                for name, value in given.items()
+                if not (isinstance(value, Unsaved) and may_be_an_object(kind.cls, name))
+            }
             try:
                 check_parameters(kind.cls, known)
             except (ValueError, TypeError) as error:

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from numbers import Integral, Real
 from typing import Any
 
 from sklearn import model_selection
 from sklearn.metrics import _scorer
-from sklearn.utils._param_validation import StrOptions, validate_parameter_constraints
+from sklearn.utils._param_validation import (
+    Interval,
+    Options,
+    StrOptions,
+    validate_parameter_constraints,
+)
 
 from rarefind._core.deadline import check_time_left, deadline
 from rarefind._core.progress import progress_bar
@@ -17,10 +23,14 @@ from rarefind._core.progress import progress_bar
 __all__ = [
     "CallbackSupportMixin",
     "check_parameters",
+    "may_be_an_object",
     "register_scorer",
     "report_progress",
     "with_callbacks",
 ]
+
+# Parameters of these kinds alone are numbers, texts or truth values.
+_PLAIN_CONSTRAINTS = (None, "boolean", "verbose", str, bool, int, float, Integral, Real)
 
 try:  # scikit-learn 1.9 and later
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -39,6 +49,16 @@ def check_parameters(cls: Any, given: dict[str, Any]) -> None:
     constraints = getattr(cls, "_parameter_constraints", {})
     known = {name: value for name, value in given.items() if name in constraints}
     validate_parameter_constraints(constraints, known, caller_name=cls.__name__)
+
+
+def may_be_an_object(cls: Any, name: str) -> bool:
+    """Whether a parameter may be somebody else's object, such as a function or a splitter."""
+    allowed = getattr(cls, "_parameter_constraints", {}).get(name, "no_validation")
+    if isinstance(allowed, str):  # no_validation
+        return True
+    return not all(
+        one in _PLAIN_CONSTRAINTS or isinstance(one, Interval | Options) for one in allowed
+    )
 
 
 def register_scorer(name: str, scorer: Callable[..., float]) -> None:

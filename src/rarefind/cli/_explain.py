@@ -30,9 +30,9 @@ def explain(
         typer.Option(help="Identifier of the row, in the column that --id of fit named."),
     ] = None,
     row: Annotated[
-        int | None,
+        str | None,
         typer.Option(
-            min=1,
+            metavar="NUMBER",
             help="Number of the row, as in the list of rank: its line in the file, where the "
             "header is line 1.",
         ),
@@ -48,6 +48,7 @@ def explain(
     """Say the whole reason of one row, with the known cases it is like."""
     if (id is None) == (row is None):
         raise ValueError("Name one row: by --id, or by --row.")
+    number = None if row is None else _row_number(row)
     check_output(picture)
     check_picture(picture)
     check_readable(model, data)
@@ -65,7 +66,9 @@ def explain(
         say(f"Looking for the row in {data}")
         with rows_named_by(file):
             found = (
-                _identified(opened, file, str(id)) if row is None else _numbered(opened, file, row)
+                _identified(opened, file, str(id))
+                if number is None
+                else _numbered(opened, file, number)
             )
             say("Finding its reason")
             one = _highest(opened, found)
@@ -123,6 +126,14 @@ def _numbered(model: TableModel, data: TableFile, number: int) -> pd.DataFrame:
     raise ValueError(
         f"{data} has its rows in lines {first:,} to {last:,}, and none in line {number:,}."
     )
+
+
+def _row_number(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text) > 0):
+        raise ValueError(
+            f"--row takes the number of a row, not {text}: name its identifier by --id."
+        )
+    return int(text)
 
 
 def _highest(model: TableModel, rows: pd.DataFrame) -> pd.DataFrame:

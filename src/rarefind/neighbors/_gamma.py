@@ -37,8 +37,10 @@ def _check_scales(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
         raise StateError("'_rare_first' is not an order of the classes")
     if [s.code for s in state["_sets"] if s.code >= 0] != order:
         raise StateError("'_sets' are not in the order of the classes")
-    if two != isinstance(state["gamma_"], float) or (two and "_relative" not in state):
+    if two != isinstance(state["gamma_"], float):
         raise StateError("'gamma_' is not that of the classes")
+    if two and not {"_relative", "threshold_"} <= state.keys():
+        raise StateError("the threshold is missing")
 
 
 @saved(

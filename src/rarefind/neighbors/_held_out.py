@@ -24,6 +24,8 @@ MOST_ASKED = 1000
 def _check_asked(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
     if state["k"] > max(MOST_ASKED, sizes["n"]):
         raise StateError(f"'k' asks for {state['k']} of {sizes['n']} points")
+    if state["code"] >= 0 and not sizes["n"]:
+        raise StateError("a class has no points")
 
 
 @saved(
