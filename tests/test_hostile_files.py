@@ -403,3 +403,10 @@ def test_numbers_among_the_parameters_are_not_objects_of_others(tmp_path):
     (state,) = file.objects("OnlineBoostingClassifier")
     state["epochs"] = {"$unsaved": "3"}
     file.refuse(tmp_path, "'epochs' parameter")
+
+
+def test_the_estimator_of_a_table_knows_its_columns_by_name(tmp_path):
+    file = Hostile("table-metaap")
+    (state,) = file.objects("MetaAPClassifier")
+    file.parts.arrays.pop(state.pop("feature_names_in_").get("$array"), None)
+    file.refuse(tmp_path, "other columns than 'encoder_' makes")

@@ -80,8 +80,8 @@ def _mark_encoded(encoder: TableEncoder, estimator: Any) -> None:
 def _check_model(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
     """The parts speak of one table: its columns, its labels, its known positives."""
     encoder, estimator = state["encoder_"], state["estimator_"]
-    names = getattr(estimator, "feature_names_in_", None)
-    if names is not None and list(names) != list(encoder.get_feature_names_out()):
+    names = getattr(estimator, "feature_names_in_", ())
+    if list(names) != list(encoder.get_feature_names_out()):
         raise StateError("'estimator_' was fitted to other columns than 'encoder_' makes")
     if estimator.reads_tables or state["classes_"].tolist() != estimator.classes_.tolist():
         raise StateError("'classes_' are not those of 'estimator_'")
