@@ -121,7 +121,7 @@ class RealNumber(Field):
         self._low, self._high, self._above, self._nan, self._inf = low, high, above, nan, inf
 
     def check(self, value: Any, scope: Scope, where: str) -> None:
-        if isinstance(value, np.generic):
+        if isinstance(value, np.generic) and value.dtype.kind in "iuf":  # no date has a size
             value = value.item()
         if type(value) not in (int, float) or (type(value) is int and abs(value) > _LARGEST):
             raise StateError(f"{where} is not a number")
@@ -150,7 +150,7 @@ class Whole(Field):
         self._low, self._high, self._below = low, high, below
 
     def check(self, value: Any, scope: Scope, where: str) -> None:
-        if isinstance(value, np.integer):
+        if isinstance(value, np.integer) and value.dtype.kind in "iu":
             value = int(value)
         if type(value) is not int or not self._low <= value <= self._high:
             raise StateError(f"{where} is {_short(value)}, not a whole number within its bounds")
