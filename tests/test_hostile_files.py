@@ -410,3 +410,17 @@ def test_the_estimator_of_a_table_knows_its_columns_by_name(tmp_path):
     (state,) = (s for s in file.objects("MetaAPClassifier") if "feature_names_in_" in s)
     del state["feature_names_in_"]
     file.refuse(tmp_path, "other columns than 'encoder_' makes")
+
+
+def test_voters_are_as_many_as_the_parameter_says(tmp_path):
+    file = Hostile("DistanceWeightedKNNClassifier-1")
+    (state,) = file.objects("DistanceWeightedKNNClassifier")
+    state["k"] -= 1
+    file.refuse(tmp_path, "do not ask for 'k' points each")
+
+
+def test_directions_have_loadings_to_square(tmp_path):
+    file = Hostile("ProjectionBoostingClassifier-1")
+    (state,) = file.objects("Projection")
+    file.array(state, "loadings")[0] = 1e300
+    file.refuse(tmp_path, "too large to be squared")

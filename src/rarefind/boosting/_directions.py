@@ -11,6 +11,7 @@ import numpy as np
 import xgboost
 from scipy.special import expit
 
+from rarefind._core.checks import LARGEST_TO_SQUARE
 from rarefind._core.fields import FloatArray, IntArray, StateError
 from rarefind._core.kernels import kernel, read_only
 from rarefind._core.saved import saved
@@ -43,6 +44,10 @@ _FEWEST_TO_SPLIT, _ENOUGH_POSITIVES = 4, 100
 def _check_directions(state: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, int]:
     if not (state["loadings"] != 0).any(axis=1).all():
         raise StateError("a direction is made of no column")
+    with np.errstate(over="ignore"):
+        standardised = np.abs(state["loadings"] * state["scale"])
+    if not (standardised <= LARGEST_TO_SQUARE).all():
+        raise StateError("'loadings' are too large to be squared")
     return {"given": sizes["own"] + sizes["directions"]}
 
 

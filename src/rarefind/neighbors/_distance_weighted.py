@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
+from rarefind._core.fields import StateError
 from rarefind._core.saved import saved
+from rarefind._core.state import State
 from rarefind._core.types import Bools, Floats
 from rarefind.neighbors._baseline import BASELINE_STATE, BaselineClassifier, nearness
 from rarefind.neighbors._ratio import ratio_of_copies
@@ -21,7 +26,12 @@ def _by_zone(score: Floats, threshold: float) -> Floats:
     return np.asarray(np.interp(score, *_PROBABILITIES))
 
 
-@saved("distance-weighted-knn", state=BASELINE_STATE)
+def _check_votes(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    if any(s.k != state["k"] for s in state["_sets"]):
+        raise StateError("'_sets' do not ask for 'k' points each")
+
+
+@saved("distance-weighted-knn", state=BASELINE_STATE | State({}, _check_votes))
 class DistanceWeightedKNNClassifier(BaselineClassifier):
     """Nearest neighbours that vote with the inverse of their distance (wk-NN).
 
