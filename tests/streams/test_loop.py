@@ -326,7 +326,9 @@ def check_same(state, fresh, given, rows, known=NOTHING_KNOWN, learning=True, va
     expected = naive.go(*rows, known, learning, validating)
     np.testing.assert_allclose(scores, expected, rtol=1e-9, atol=1e-9)
     for (name, now), (_, then) in zip(arrays_of(state), arrays_of(naive.state), strict=True):
-        np.testing.assert_allclose(now, then, rtol=1e-9, atol=1e-9, err_msg=name)
+        # Of nets that have run away, sums of large terms in another order differ a little more.
+        rounding = 1e-9 + 1e-13 * float(np.abs(then[np.isfinite(then)]).max(initial=0))
+        np.testing.assert_allclose(now, then, rtol=1e-9, atol=rounding, err_msg=name)
 
 
 @settings(max_examples=150)
