@@ -39,7 +39,7 @@ from rarefind._core.labels import choose_positive
 from rarefind._core.sklearn_compat import CallbackSupportMixin
 from rarefind._core.state import State
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Label, Table
-from rarefind.data.categories import Levels, learn_levels, with_codes
+from rarefind.data.categories import Levels, by_place, learn_levels, with_codes
 from rarefind.data.frames import as_frame, has_names, rows_of_dicts
 from rarefind.metrics import CountMetric
 from rarefind.rules import Condition, Reason
@@ -364,7 +364,7 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         """Which columns have levels: those that the parameter names, and categories."""
         names = self._feature_names()
         is_level = level_columns(self.categorical_features, names)
-        is_level[[names.index(name) for name in getattr(self, "categories_", ())]] = True
+        is_level[list(by_place(getattr(self, "categories_", {}), names))] = True
         return is_level
 
     def _labels(self, X: Floats) -> Array:

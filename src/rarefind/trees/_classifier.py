@@ -28,6 +28,7 @@ from rarefind._core.fields import (
 from rarefind._core.sklearn_compat import report_progress
 from rarefind._core.state import State
 from rarefind._core.types import Bools, Floats, Ints, Table
+from rarefind.data.categories import by_place
 from rarefind.rules import Reason
 from rarefind.rules.sql_columns import SqlColumns, own_columns
 from rarefind.rules.sql_words import sql_name
@@ -403,8 +404,7 @@ class MetaTreeClassifier(TreeClassifier):
         """
         check_is_fitted(self)
         names, levels = self._feature_names(), dict(self.tree_.levels)
-        for name, own in getattr(self, "categories_", {}).items():
-            j = names.index(name)
+        for j, own in by_place(getattr(self, "categories_", {}), names).items():
             codes = levels.get(j, np.empty(0)).astype(np.intp).tolist()
             levels[j] = np.array([str(own[code]) for code in codes], dtype=object)
         return self.tree_._replace(levels=levels)
