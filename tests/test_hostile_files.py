@@ -424,3 +424,12 @@ def test_directions_have_loadings_to_square(tmp_path):
     (state,) = file.objects("Projection")
     file.array(state, "loadings")[0] = 1e300
     file.refuse(tmp_path, "too large to be squared")
+
+
+@pytest.mark.parametrize("columns", [2**31 - 1, 2**20 + 1])
+def test_no_table_has_so_many_columns(tmp_path, columns):
+    """Rules hold nothing by the column, so that any number of them was taken."""
+    hostile = Hostile("RuleListClassifier-1")
+    (state,) = hostile.objects("RuleListClassifier")
+    state["n_features_in_"] = columns
+    hostile.refuse(tmp_path, f"'n_features_in_' is {columns}, not a whole number within its bounds")

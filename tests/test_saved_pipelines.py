@@ -90,6 +90,9 @@ def test_the_last_step_is_ours_and_fitted(tmp_path):
         ("n_features_in_", 4),
         ("with_mean", "yes"),
         ("extra_", 1),
+        ("scale_", np.full(5, 1e-80)),
+        ("scale_", np.full(5, 5e-324)),
+        ("mean_", np.full(5, 1e155)),
     ],
 )
 def test_scalers_from_outside_are_checked_as_all_the_rest(tmp_path, name, value):
@@ -98,3 +101,45 @@ def test_scalers_from_outside_are_checked_as_all_the_rest(tmp_path, name, value)
     save_unchecked(model, tmp_path / "m")
     with pytest.raises(ValueError, match="whole model"):
         load(tmp_path / "m")
+
+
+@pytest.mark.parametrize(
+    ("scalers", "change"),
+    [
+        ([MinMaxScaler()], lambda a: setattr(a, "scale_", np.full(5, 1e60))),
+        ([MinMaxScaler()], lambda a: setattr(a, "min_", np.full(5, 1e71))),
+        ([MaxAbsScaler()], lambda a: setattr(a, "scale_", np.full(5, 1e-60))),
+        ([RobustScaler()], lambda a: setattr(a, "center_", np.full(5, -1e300))),
+        (
+            [MaxAbsScaler(), RobustScaler()],
+            lambda *both: [setattr(one, "scale_", np.full(5, 1e-40)) for one in both],
+        ),
+    ],
+)
+def test_scalers_leave_ordinary_numbers_where_they_can_be_scored(tmp_path, scalers, change):
+    """They opened, and the estimator raised when it was given rows of a few units."""
+    model = make_pipeline(*scalers, GammaKNNClassifier(k=1)).fit(X, Y)
+    change(*model[:-1])
+    save_unchecked(model, tmp_path / "m")
+    with pytest.raises(ValueError, match=r"the scalers move a number of 1e\+12 to .*\)\.$"):
+        load(tmp_path / "m")
+    with pytest.raises(ValueError, match="the scalers move a number"):
+        save(model, tmp_path / "again")
+
+
+@pytest.mark.parametrize("unit", [1e-45, 1e-12, 1e60])
+@pytest.mark.parametrize("scaler", [StandardScaler(), MaxAbsScaler()], ids=str)
+def test_columns_in_small_and_large_units_are_saved(tmp_path, scaler, unit):
+    rows = unit * np.column_stack([X, np.full(len(X), 7.0)])
+    model = make_pipeline(scaler, GammaKNNClassifier(k=1)).fit(rows, Y)
+    save(model, tmp_path / "m")
+    np.testing.assert_array_equal(
+        load(tmp_path / "m").predict_proba(rows), model.predict_proba(rows)
+    )
+
+
+def test_a_clipping_scaler_reaches_no_farther_than_its_range(tmp_path):
+    model = make_pipeline(MinMaxScaler(clip=True), GammaKNNClassifier(k=1)).fit(X, Y)
+    model[0].scale_ = np.full(5, 1e200)
+    save(model, tmp_path / "m")
+    assert np.isfinite(load(tmp_path / "m").predict_proba(1e9 * X)).all()

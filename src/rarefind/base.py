@@ -22,6 +22,7 @@ from rarefind._core.checks import (
     level_columns,
 )
 from rarefind._core.fields import (
+    MOST_COLUMNS,
     DictOf,
     LabelArray,
     LabelValue,
@@ -76,7 +77,7 @@ def _check_labels(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
 #: What every fitted classifier keeps in a model file: ``d`` columns, ``classes`` labels.
 CLASSIFIER_STATE = State(
     {
-        "n_features_in_": Size("d", low=1),
+        "n_features_in_": Size("d", low=1, high=MOST_COLUMNS),
         "feature_names_in_": Perhaps(NameArray("d")),
         "categories_": Perhaps(DictOf(PlainText(), ListOf(LabelValue()))),
         "classes_": LabelArray("classes"),

@@ -56,6 +56,17 @@ def test_a_size_is_a_number_too():
         check({"n": Size("n"), "a": FloatArray("n")}, n=3, a=np.zeros(2))
 
 
+def test_a_size_may_be_bounded():
+    assert check({"n": Size("n", low=1, high=9)}, n=9) == {"n": 9}
+    with pytest.raises(StateError, match=r"n.* is 10, not a whole number within its bounds"):
+        check({"n": Size("n", low=1, high=9)}, n=10)
+
+
+def test_a_description_says_what_it_checks():
+    with pytest.raises(TypeError, match="abstract"):
+        fields.Field()
+
+
 @pytest.mark.parametrize(
     ("field", "good", "bad"),
     [

@@ -167,7 +167,7 @@ def test_in_time_the_past_scores_what_comes_later(table):
     assert shuffled["when"].iloc[train].max() < cut - pd.Timedelta("2D")
     assert (shuffled["when"] >= cut).sum() == test.size == 100
     found = estimate_budget(model, shuffled, "10%", held_out=looks)
-    assert "the last 25% of the rows" in found.how
+    assert "the last 25 % of the rows" in found.how
     assert "2 days" in found.how
     np.testing.assert_array_equal(pd.DatetimeIndex(found.time), shuffled["when"].iloc[test])
 
@@ -216,7 +216,7 @@ def test_a_day_that_is_not_whole_has_no_budget(table):
     days = late["when"].iloc[held.parts[0][1]].dt.strftime("%m-%d").value_counts()
     assert days.to_dict() == {"01-14": 24, "01-15": 24, "01-16": 24, "01-17": 24}
     assert held.how == (
-        "Held out: the last 4 whole days, 24% of the rows, 2026-01-14 to 2026-01-17; rows after "
+        "Held out: the last 4 whole days, 24 % of the rows, 2026-01-14 to 2026-01-17; rows after "
         "them are of a day that is not over, and are left out."
     )
     assert late["when"].iloc[held.parts[0][0]].max() == pd.Timestamp("2026-01-13 23:00")

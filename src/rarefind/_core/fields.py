@@ -10,6 +10,7 @@ calls ``d`` is what this one calls ``d``. ``"n+1"`` is one more, ``"*"`` any siz
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -17,6 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 __all__ = [
+    "MOST_COLUMNS",
     "BoolArray",
     "Choice",
     "DictOf",
@@ -48,6 +50,8 @@ __all__ = [
 Dimension: TypeAlias = str | int
 #: The largest whole number that a state may hold: that of 64 bits.
 _LARGEST = 2**63
+#: No table in a model file has more columns.
+MOST_COLUMNS = 2**20
 
 
 class StateError(ValueError):
@@ -94,12 +98,12 @@ class Found:
         self.value, self.tag, self.sizes, self.fitted = value, tag, sizes, fitted
 
 
-class Field:
+class Field(ABC):
     """Base of descriptions."""
 
+    @abstractmethod
     def check(self, value: Any, scope: Scope, where: str) -> None:
         """Raise where the value is not as described."""
-        raise NotImplementedError
 
     def inner(self) -> Iterable[Field]:
         """The descriptions inside this one."""
@@ -161,11 +165,11 @@ class Whole(Field):
 class Size(Field):
     """A whole number that is a size: the number of columns, of conditions, of points."""
 
-    def __init__(self, dimension: Dimension, low: int = 0) -> None:
-        self._dimension, self._low = dimension, low
+    def __init__(self, dimension: Dimension, low: int = 0, high: int = _LARGEST) -> None:
+        self._dimension, self._low, self._high = dimension, low, high
 
     def check(self, value: Any, scope: Scope, where: str) -> None:
-        Whole(self._low).check(value, scope, where)
+        Whole(self._low, self._high).check(value, scope, where)
         scope.agree(self._dimension, int(value), where)
 
 

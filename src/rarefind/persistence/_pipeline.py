@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
+from rarefind._core.checks import LARGEST_TO_SQUARE
 from rarefind._core.fields import (
+    MOST_COLUMNS,
     Choice,
     DictOf,
     Either,
@@ -30,12 +33,16 @@ from rarefind._core.fields import (
 )
 from rarefind._core.saved import saved, saved_type
 from rarefind._core.state import State
+from rarefind._core.types import Floats
 
+# Scalers may not move a number of this size beyond what every estimator takes: only of columns that
+# vary by less than 1e-58 would an honest one.
+_ORDINARY = 1e12
 _COLUMN = FloatArray("d", single=True)
 _SCALE = FloatArray("d", above=0, single=True)
 _SCALER = State(
     {
-        "n_features_in_": Size("d", low=1),
+        "n_features_in_": Size("d", low=1, high=MOST_COLUMNS),
         "feature_names_in_": Perhaps(NameArray("d")),
         # How set_output wants the columns.
         "_sklearn_output_config": Perhaps(
@@ -96,6 +103,32 @@ def _check_names(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
         raise StateError("two steps have one name")
 
 
+def _check_reach(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
+    """Rows with ordinary numbers can be scored when they have gone through all scalers."""
+    reach: Floats = np.full(sizes["d"], _ORDINARY)
+    with np.errstate(over="ignore"):
+        for scaler in state["scalers"]:
+            reach = _reach(scaler, reach)
+    farthest = np.max(reach)
+    if not farthest <= LARGEST_TO_SQUARE:
+        raise StateError(
+            f"the scalers move a number of {_ORDINARY:g} to {farthest:.3g}, and it takes numbers "
+            f"up to {LARGEST_TO_SQUARE:g}"
+        )
+
+
+def _reach(scaler: Any, reach: Floats) -> Floats:
+    """The largest size of each column behind a scaler, before which it is at most ``reach``."""
+    if isinstance(scaler, MinMaxScaler):
+        moved = reach * scaler.scale_ + np.abs(scaler.min_)
+        ends = [abs(float(end)) for end in scaler.feature_range]
+        return np.minimum(moved, max(ends)) if scaler.clip else moved
+    centre = getattr(scaler, "mean_", getattr(scaler, "center_", None))
+    if centre is not None:
+        reach = reach + np.abs(centre)
+    return reach if scaler.scale_ is None else reach / scaler.scale_
+
+
 @saved(
     "pipeline",
     state=State(
@@ -110,6 +143,7 @@ def _check_names(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
             "model": Object(d="d"),
         },
         _check_names,
+        _check_reach,
     ),
 )
 class SavedPipeline(NamedTuple):

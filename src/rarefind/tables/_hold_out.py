@@ -345,7 +345,7 @@ def _how(times: Times, part: tuple[Ints, Ints], delay: pd.Timedelta, per: str | 
     first, last = (pd.Timestamp(times.local[at]) for at in ends)
     long = int(instant.max() - instant.min()) > _nanoseconds(pd.Timedelta("4D"))
     shape = "%Y-%m-%d" if long and per != "hour" else "%Y-%m-%d %H:%M"
-    how = f"{held.size / instant.size:.0%} of the rows, {first:{shape}} to {last:{shape}}"
+    how = f"{100 * held.size / instant.size:.0f} % of the rows, {first:{shape}} to {last:{shape}}"
     if per in PERIODS:
         number = times.periods(str(per))
         count = np.unique(number[held]).size
