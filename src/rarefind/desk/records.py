@@ -1,0 +1,105 @@
+"""What passes from room to room: a transaction, what was decided, and what is stored of both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+#: A value of a transaction or a feature, as rules and models see it; None is missing.
+Value = str | float | bool | None
+#: Why a transaction is proposed for checking: its score or a rule, or the random share.
+AlertKind = Literal["", "risk", "random"]
+
+
+class Transaction(NamedTuple):
+    """A transaction that was read and found right.
+
+    Attributes
+    ----------
+    id : str
+        The sender's own; the same one twice is the same transaction.
+    time : int
+        When it was made, by its sender: nanoseconds since 1970 in UTC.
+    amount : int
+        In minor units, such as cents.
+    entities : tuple of str
+        Who pays and is paid, in the order of ``Schema.entities``.
+    values : dict
+        All columns by name, for rules and models. A time is nanoseconds as a float.
+    accepted : bool
+        What the terminal's own check said.
+    body : bytes
+        The transaction as it is stored: JSON with its columns in the order of the schema.
+    """
+
+    id: str
+    time: int
+    amount: int
+    entities: tuple[str, ...]
+    values: dict[str, Value]
+    accepted: bool
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was decided about a transaction, and by what.
+
+    Attributes
+    ----------
+    decision : {"accept", "deny"}
+    by : str
+        ``terminal``, ``blocked`` or the name of the blocking rule; empty if it was accepted.
+    rules : tuple of str
+        Names of all rules that fired: blocking, scoring and in shadow.
+    score : float or None
+        The model's probability or priority; None without a model.
+    alert : {"", "risk", "random"}
+    propensity : float
+        The probability with which the transaction could have been drawn at random.
+    rule_book, model : str
+        Digests of the rules and of the model that decided; empty for none.
+    """
+
+    decision: Literal["accept", "deny"]
+    by: str
+    rules: tuple[str, ...]
+    score: float | None
+    alert: AlertKind
+    propensity: float
+    rule_book: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A row of the ledger: a transaction, what was known of it then, and what was decided.
+
+    ``sequence`` counts arrivals from 1, without gaps; ``arrived`` is the time on this machine's
+    clock; ``features`` are float64 in the order of the schema's features, little-endian.
+    """
+
+    sequence: int
+    id: str
+    time: int
+    arrived: int
+    amount: int
+    entities: tuple[str, ...]
+    body: bytes
+    features: bytes
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class LabelEntry:
+    """A label in the ledger's own order: which decisions knew it can be told from its sequence.
+
+    ``source`` is ``verdict``, ``claim`` or ``correction``; a later label of the same transaction
+    replaces an earlier one from its own sequence on.
+    """
+
+    sequence: int
+    id: str
+    arrived: int
+    fraud: bool
+    source: str
