@@ -134,7 +134,7 @@ def simulate_transactions(
     .. [1] Y.-A. Le Borgne, W. Siblini, B. Lebichot, G. Bontempi, "Reproducible machine learning for
        credit card fraud detection: practical handbook", Université Libre de Bruxelles, 2022,
        chapter 3.
-    .. [2] J. Frery, "Ensemble learning for extremely imbalanced data flows", thesis, Université de
+    .. [2] J. Frery, "Ensemble Learning for Extremely Imbalanced Data Flows", thesis, Université de
        Lyon, 2019, sections 2.4 and 2.5.
 
     Examples
