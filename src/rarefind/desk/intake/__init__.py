@@ -1,0 +1,7 @@
+"""Where transactions come in: JSON and rows of files become the same checked transactions."""
+
+from rarefind.desk.intake.decode import Intake, Request
+from rarefind.desk.intake.refused import IntakeError
+from rarefind.desk.intake.rows import read_transactions
+
+__all__ = ["Intake", "IntakeError", "Request", "read_transactions"]
