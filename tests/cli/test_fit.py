@@ -51,6 +51,21 @@ def test_people_are_told_what_to_expect_and_what_to_do_next(rarefind, files, tmp
     assert load(model).drop == ["claim", "day"]
 
 
+def test_the_model_is_called_as_it_was_asked_for(rarefind, files, tmp_path):
+    """xgboost is SGBAP with other settings, and was called SGBAP."""
+    result = rarefind(
+        *("fit", files.known, "--target", "false", "--time", "day", "--drop", "claim"),
+        *("--budget", "2", "--per", "day", "--model", "xgboost", "-q"),
+        *("-o", tmp_path / "model.rarefind"),
+    )
+    assert result.returncode == 0, result.stderr
+    assert "rarefind (xgboost)" in result.stdout
+    assert "SGBAP" not in result.stdout
+    assert " 25 % of the rows, " in result.stdout, "per cent are written as elsewhere"
+    hint = f"Rank a file with: rarefind rank {tmp_path / 'model.rarefind'} FILE -o list.csv"
+    assert hint in result.stdout, "the model knows its budget"
+
+
 def test_a_day_has_its_own_budget(rarefind, files, tmp_path):
     result = rarefind(
         *("fit", files.known, "--target", "false", "--time", "day", "--budget", "2"),

@@ -1,5 +1,7 @@
 """Values of a file are printed so that a terminal does not act on them."""
 
+import json
+
 import pandas as pd
 import pytest
 
@@ -29,6 +31,23 @@ def test_escape_sequences_do_not_reach_the_terminal(rarefind, files, hostile, ar
         assert not set("\x1b\x07\x9b\r") & set(text)
     if arguments[0] != "monitor":
         assert "\\x1b[2J" in result.stdout
+
+
+def test_json_has_them_written_out(rarefind, files, tmp_path):
+    table = pd.read_csv(files.known)
+    table = table.rename(columns={"region": f"region{HIDDEN[-1]}"})
+    table.to_csv(tmp_path / "known.csv", index=False)
+    model = tmp_path / "model.rarefind"
+    fitted = rarefind(
+        *("fit", tmp_path / "known.csv", "--target", "false", "--drop", "claim", "-k", "9"),
+        *("--model", "gamma-knn", "-q", "-o", model),
+    )
+    assert fitted.returncode == 0, fitted.stderr
+    result = rarefind("monitor", model, tmp_path / "known.csv", "--json")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.isascii()
+    names = [each["column"] for each in json.loads(result.stdout)["columns"]]
+    assert f"region{HIDDEN[-1]}" in names
 
 
 def test_errors_and_column_names_are_printed_so_too(rarefind, tmp_path):

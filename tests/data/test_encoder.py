@@ -283,7 +283,7 @@ def test_many_levels_keep_the_frequent_ones_and_their_frequency():
     assert found.iloc[4].tolist() == [0, 0, 0, 1, 1 / 11]
     assert encoder.describe(2, 1.0) == ("city", "another value")
     assert encoder.describe(2, 0.0) == ("city", "a frequent value")
-    assert encoder.describe(4, 0.123) == ("city", "in 12.3% of rows")
+    assert encoder.describe(4, 0.123) == ("city", "in 12.3 % of rows")
     assert "Caen" not in json.dumps(encoder.get_state()), "a name seen once is not kept"
 
 

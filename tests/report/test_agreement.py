@@ -150,9 +150,21 @@ def test_python_writes_what_the_command_writes(folder, estimates):
     assert of_table["model"] == {"file": None, "sha256": None}
 
 
+def test_a_budget_that_is_given_stands_alone_as_in_rank_and_monitor(folder, estimates):
+    """The report took the period of the fit, and so had 3 checks a day where others have 3."""
+    files = (folder / "customers.rarefind", folder / "new.parquet")
+    figures = run("report", *files, "-k", "3", "-o", folder / "page.html")
+    budget = figures["budget"]
+    assert (budget["listed"], budget["per"], budget["one_per"]) == (3, None, None)
+    assert run("rank", *files, "-k", "3", "--no-reasons")["checks"] == 3
+    assert run("monitor", *files, "-k", "3")["list"]["listed"] == 3
+    by_week = run("report", *files, "--per", "week", "-o", folder / "page.html")["budget"]
+    assert (by_week["per"], by_week["one_per"]) == ("week", "customer")
+
+
 def test_a_list_that_the_fit_did_not_hold_out_has_no_estimate(folder, estimates):
     files = (folder / "days.rarefind", folder / "new.parquet")
-    report = make_report(*files, budget=3, one_per="region")
+    report = make_report(*files, budget=3, per="day", one_per="region")
     assert report.figures["estimate"] is None
     assert "fitted for another period or column" in report.page
     assert report.figures["on_file"]["checks"] == 2 * 12, "once a region and day"

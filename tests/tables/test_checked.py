@@ -65,6 +65,45 @@ def test_the_estimate_of_a_list_that_comes_back_is_that_of_the_fit():
     assert other.held_out != expected.held_out, "a list of fewer rows is judged as one list"
 
 
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"one_per": "customer"},
+        {"per": "region"},
+        {"per": "region", "one_per": "customer"},
+        {"per": "day", "one_per": "customer"},
+    ],
+)
+def test_a_list_of_groups_or_owners_is_judged_as_it_was_listed(shape):
+    """Only lists of periods were: others were compared with one list of as many held-out rows."""
+    rng = np.random.default_rng(3)
+    days = pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(3000) // 150, unit="D")
+    table = payments(rng, 3000).assign(
+        date=days, region=rng.choice(["a", "b"], 3000), customer=rng.integers(0, 80, 3000)
+    )
+    model = TableModel(
+        *(MetaAPClassifier(random_state=0), "fraude"),
+        **{"id": "claim", "time": "date", "entity": "customer"},
+    ).fit(table[:2000])
+    model.estimate_ = estimate_budget(model, table[:2000], 50, **shape)
+    new = table[2000:]
+
+    def held_out(given, **asked):
+        verdict = new["fraude"].reindex(given.index)
+        return monitor(model, [new], checked=given.assign(verdict=verdict), **asked).checked
+
+    found = model.rank(new, 50, **shape, reasons=False)
+    expected = monitor(model, [new]).checked
+    assert expected.held_out is not None
+    assert held_out(found) == expected
+    # Another budget, or another shape than that of the fit.
+    fewer = model.rank(new, 45, **shape, reasons=False)
+    assert held_out(fewer) == monitor(model, [new], budget=45, **shape).checked
+    by_week = model.rank(new, 35, per="week", one_per="customer", reasons=False)
+    asked = {"per": "week", "one_per": "customer"}
+    assert held_out(by_week, **asked) == monitor(model, [new], budget=35, **asked).checked
+
+
 def test_the_list_is_judged_by_its_verdicts(model, new, listed):
     report = monitor(model, [new[:100], new[100:]], checked=listed)
     hits = int((listed["verdict"] == "Oui").sum())

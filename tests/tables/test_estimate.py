@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import beta
 
 from rarefind import TableModel, load, save
+from rarefind._core.deadline import until
 from rarefind.data import DriftReference, TableEncoder
 from rarefind.data.clock import read_times
 from rarefind.metrics import budget as checks_bought
@@ -167,7 +168,7 @@ def test_in_time_the_past_scores_what_comes_later(table):
     assert shuffled["when"].iloc[train].max() < cut - pd.Timedelta("2D")
     assert (shuffled["when"] >= cut).sum() == test.size == 100
     found = estimate_budget(model, shuffled, "10%", held_out=looks)
-    assert "the last 25% of the rows" in found.how
+    assert "the last 25 % of the rows" in found.how
     assert "2 days" in found.how
     np.testing.assert_array_equal(pd.DatetimeIndex(found.time), shuffled["when"].iloc[test])
 
@@ -216,7 +217,7 @@ def test_a_day_that_is_not_whole_has_no_budget(table):
     days = late["when"].iloc[held.parts[0][1]].dt.strftime("%m-%d").value_counts()
     assert days.to_dict() == {"01-14": 24, "01-15": 24, "01-16": 24, "01-17": 24}
     assert held.how == (
-        "Held out: the last 4 whole days, 24% of the rows, 2026-01-14 to 2026-01-17; rows after "
+        "Held out: the last 4 whole days, 24 % of the rows, 2026-01-14 to 2026-01-17; rows after "
         "them are of a day that is not over, and are left out."
     )
     assert late["when"].iloc[held.parts[0][0]].max() == pd.Timestamp("2026-01-13 23:00")
@@ -441,3 +442,12 @@ def test_one_encoding_gives_priority_and_probability(table, monkeypatch):
     monkeypatch.setattr(GammaKNNClassifier, "_priority", priority)
     assert monitor(model, [table[:200], table[200:]], budget=40).as_dict() == expected.as_dict()
     assert encoded == scored == [200, 200]
+
+
+def test_no_part_is_begun_when_the_time_is_over(table, clock, monkeypatch):
+    """Each model read the table anew before it saw that its time was over."""
+    begun = []
+    monkeypatch.setattr(TableModel, "_fit_and_score", lambda *given: begun.append(given))
+    with until(clock.now - 1):
+        assert estimate_budget(model_of(drop=["who", "when"]), table, 20) is None
+    assert not begun

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 
 from rarefind.boosting._coding import Coding
@@ -24,7 +22,6 @@ def booster_branches(trees: Trees, coding: Coding) -> list[Branch]:
     def level(column: int, code: int) -> float:
         return float(sets[column][code])
 
-    model = json.loads(trees.text.tobytes())["learner"]["gradient_booster"]["model"]
     return [
-        branch for tree in model["trees"] for branch in xgboost_branches(tree, below, known, level)
+        branch for tree in trees.parse() for branch in xgboost_branches(tree, below, known, level)
     ]

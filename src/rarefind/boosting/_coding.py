@@ -10,7 +10,7 @@ import numpy as np
 from rarefind._core.fields import BoolArray, FloatArray, ListOf, Maybe, Object, StateError
 from rarefind._core.saved import saved
 from rarefind._core.state import State
-from rarefind._core.types import Array, Bools, Floats
+from rarefind._core.types import Array, Bools, Floats, Ints
 from rarefind.data import PositiveAwareBinner
 from rarefind.rules.branches import least_rounding_to
 
@@ -92,9 +92,19 @@ class Coding(NamedTuple):
 
     def value(self, column: int, code: float) -> float:
         """The number that a tree's threshold on the codes of a column stands for."""
+        return float(self.values(np.array([column]), np.array([code]))[0])
+
+    def values(self, columns: Ints, codes: Floats) -> Floats:
+        """The same of many thresholds, each on the column of its number."""
         if self.binner is None:
-            return least_rounding_to(code)
-        return self.binner.inverse(int((~self.is_set)[:column].sum()), code)
+            return least_rounding_to(codes)
+        found = np.empty(codes.size)
+        place = np.cumsum(~self.is_set) - 1  # among the columns of numbers, which have bins
+        for j in np.unique(columns):
+            edges = np.concatenate([[-np.inf], self.binner.cuts_[place[j]], [np.inf]])
+            own = np.ceil(codes[columns == j]).clip(0, edges.size - 1).astype(np.intp)
+            found[columns == j] = edges[own]
+        return found
 
 
 def layout(X: Floats) -> Literal["C", "F"]:

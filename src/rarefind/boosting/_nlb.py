@@ -18,6 +18,7 @@ from rarefind._core.state import State
 from rarefind._core.types import Array, Floats, Label
 from rarefind.boosting._base import BOOSTING_STATE, BoostingClassifier, BoostingRows
 from rarefind.boosting._coding import Coding
+from rarefind.boosting._forest import FEW_ROWS
 from rarefind.boosting._network import Loss, NetworkBuilder
 from rarefind.boosting._run import Matrix, as_matrix, in_blocks
 from rarefind.boosting._trees import Trees
@@ -210,6 +211,9 @@ class NLBClassifier(BoostingClassifier):
 
     def _scores(self, X: Floats) -> Floats:
         """One score a row, or one a class."""
+        if len(X) <= FEW_ROWS:
+            outputs = self._trees.forest(self._coding).outputs(X)
+            return self._network.scores(outputs.astype(np.float64) * self._scale)
         threads = effective_n_jobs(self.n_jobs)
         booster = self._trees.booster(threads)
         return in_blocks(

@@ -60,14 +60,18 @@ class Scoring(NamedTuple):
 @kernel
 def _fill_places(column: Floats, levels: Floats, codes: Array) -> None:
     """The place of each value among the categories, NaN for a value that is not one of them."""
-    n = levels.size
     for i in range(column.size):
-        value = column[i]
-        codes[i] = np.nan
-        # Mostly levels are the numbers from 0 on.
-        if 0 <= value < n and levels[int(value)] == value:
-            codes[i] = int(value)
-        elif not np.isnan(value):
-            above = find_code(value, levels)
-            if above > 0 and levels[above - 1] == value:
-                codes[i] = above - 1
+        codes[i] = find_place(column[i], levels)
+
+
+@kernel
+def find_place(value: float, levels: Floats) -> float:
+    """The place of a value among the categories, NaN where it is not one of them."""
+    # Mostly levels are the numbers from 0 on.
+    if 0 <= value < levels.size and levels[int(value)] == value:
+        return float(int(value))
+    if not np.isnan(value):
+        above = find_code(value, levels)
+        if above > 0 and levels[above - 1] == value:
+            return float(above - 1)
+    return np.nan

@@ -15,6 +15,7 @@ from rarefind._core.saved import saved
 from rarefind._core.state import State
 from rarefind._core.types import Array, Floats
 from rarefind.boosting._coding import Coding
+from rarefind.boosting._forest import Forest
 from rarefind.boosting._scoring import Scoring
 
 _START, _NEW_START = b'"base_score":"0E0"', b'"base_score":"[0E0]"'
@@ -54,6 +55,7 @@ class Trees:
     _single_trees: tuple[xgboost.Booster, list[xgboost.Booster]] | None
     _means: Floats | None
     _leaf_values: list[Array] | None
+    _forest: Forest | None
     _scoring: Scoring | None
     _has_scoring: bool
 
@@ -106,19 +108,29 @@ class Trees:
     def leaf_values(self) -> list[Array]:
         """The value of each node of each tree, by the node's number; of use at leaves only."""
         if self._leaf_values is None:
-            model = json.loads(self.text.tobytes())["learner"]["gradient_booster"]["model"]
             self._leaf_values = [
-                np.array(tree["split_conditions"], dtype=np.float32) for tree in model["trees"]
+                np.array(tree["split_conditions"], dtype=np.float32) for tree in self.parse()
             ]
         return self._leaf_values
+
+    def forest(self, coding: Coding) -> Forest:
+        """The trees as arrays for few rows, made once: rows are always in the same coding."""
+        if self._forest is None:
+            self._forest = Forest.of(self.parse(), coding)
+        return self._forest
+
+    def parse(self) -> list[dict[str, Any]]:
+        """The trees as XGBoost writes them in JSON."""
+        model = json.loads(self.text.tobytes())["learner"]["gradient_booster"]["model"]
+        trees: list[dict[str, Any]] = model["trees"]
+        return trees
 
     def scoring(self, coding: Coding) -> Scoring | None:
         """How columns are coded for scores; None where they have no bins."""
         if not self._has_scoring:
-            model = json.loads(self.text.tobytes())["learner"]["gradient_booster"]["model"]
             asked = np.zeros(coding.is_set.size, dtype=bool)
             thresholds: dict[int, list[Array]] = {j: [np.empty(0)] for j in range(asked.size)}
-            for tree in model["trees"]:
+            for tree in self.parse():
                 inner = np.array(tree["left_children"]) != -1
                 column = np.array(tree["split_indices"])[inner]
                 value = np.array(tree["split_conditions"], dtype=np.float32)[inner]
@@ -143,6 +155,7 @@ class Trees:
         self._single_trees = None
         self._means = None
         self._leaf_values = None
+        self._forest = None
         self._scoring = None
         self._has_scoring = False
 

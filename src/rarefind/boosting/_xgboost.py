@@ -20,6 +20,7 @@ from rarefind._core.types import Array, Bools, Floats, Label
 from rarefind.boosting._base import BOOSTING_STATE, BoostingClassifier, BoostingRows
 from rarefind.boosting._branches import booster_branches
 from rarefind.boosting._coding import SCORED, Coding
+from rarefind.boosting._forest import FEW_ROWS
 from rarefind.boosting._run import Derivatives, Matrix, Run, in_blocks
 from rarefind.boosting._trees import Trees
 from rarefind.rules.branches import BranchList
@@ -212,7 +213,9 @@ class BoostedTreesClassifier(BoostingClassifier):
         return np.asarray(self.base_score_ + self._margins(X).astype(np.float64))
 
     def _margins(self, X: Floats) -> Array:
-        """Sums of the trees, which XGBoost takes from the codes as they lie."""
+        """Sums of the trees, by XGBoost from the codes as they lie, but for few rows."""
+        if len(X) <= FEW_ROWS:
+            return self._trees.forest(self._coding).margins(X)
         threads = effective_n_jobs(self.n_jobs)
         ask = partial(self._trees.booster(threads).inplace_predict, predict_type="margin")
         coding = self._trees.scoring(self._coding) or self._coding

@@ -234,16 +234,9 @@ def _estimated(
         model.estimator.set_params(time_limit=max(0.1, share * (1 - _OVERHEAD_SHARE)))
     try:
         with until(end):
+            asked = spending._asdict()
             estimate = estimate_budget(
-                model,
-                table,
-                spending.budget,
-                held_out=held_out,
-                per=spending.per,
-                one_per=spending.one_per,
-                say=say,
-                plain=plain,
-                stop_on=(),
+                model, table, held_out=held_out, say=say, plain=plain, stop_on=(), **asked
             )
     except OutOfTimeError:
         return ""

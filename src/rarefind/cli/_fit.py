@@ -108,7 +108,7 @@ def fit(
     if as_json:
         typer.echo(json.dumps(_for_machines(learned, profile, output), indent=2))
     else:
-        print_fitted(learned, profile, output, spending, verbose=verbose)
+        print_fitted(model, learned, profile, output, spending, verbose=verbose)
 
 
 class Learned(NamedTuple):
@@ -221,15 +221,9 @@ def _estimated(
                 return no_time
             ours.estimator.set_params(time_limit=own)
         with until(float("inf") if searches else end):
+            asked = spending._asdict()
             estimate = estimate_budget(
-                ours,
-                table,
-                spending.budget,
-                held_out=held_out,
-                per=spending.per,
-                one_per=spending.one_per,
-                say=say,
-                plain=plain,
+                ours, table, held_out=held_out, say=say, plain=plain, **asked
             )
     except (KeyboardInterrupt, OutOfTimeError):
         return no_time

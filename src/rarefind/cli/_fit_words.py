@@ -23,6 +23,7 @@ def label_of(model: TableModel) -> str:
 
 
 def print_fitted(
+    name: str,
     learned: Learned,
     profile: TableProfile,
     output: Path,
@@ -30,7 +31,7 @@ def print_fitted(
     *,
     verbose: bool,
 ) -> None:
-    """Profile, what the budget finds, and what to do next."""
+    """Profile, what the budget finds with the model of this name, and what to do next."""
     console, (model, estimate, why_not) = console_of(), learned
     for line in profile.lines():
         console.print(line, markup=False)
@@ -43,25 +44,26 @@ def print_fitted(
         )
         console.print()
     else:
-        _print_estimate(model, estimate)
+        _print_estimate(name, model, estimate)
     board = getattr(model.estimator_, "leaderboard_", None)
     if verbose and board is not None:
         console.print(board.to_string(index=False), markup=False)
-    asked = [
-        ("--budget", spending.budget),
-        ("--per", spending.per),
-        ("--one-per", spending.one_per),
-    ]
-    options = " ".join(f"{name} {quote(value)}" for name, value in asked if value is not None)
+    # A model without an estimate does not know its budget.
+    asked = {} if estimate is not None else spending._asdict()
+    options = "".join(
+        f" --{option.replace('_', '-')} {quote(value)}"
+        for option, value in asked.items()
+        if value is not None
+    )
     console.print(
-        f"The model is in {output}. Rank a file with: rarefind rank {output} FILE {options} "
+        f"The model is in {output}. Rank a file with: rarefind rank {output} FILE{options} "
         "-o list.csv",
         markup=False,
         soft_wrap=True,
     )
 
 
-def _print_estimate(model: TableModel, estimate: BudgetEstimate) -> None:
+def _print_estimate(name: str, model: TableModel, estimate: BudgetEstimate) -> None:
     console, found = console_of(), estimate.list_value()
     console.print(estimate.how, markup=False)
     each = "" if estimate.per is None else f", {estimate.budget} each {estimate.per}"
@@ -69,7 +71,7 @@ def _print_estimate(model: TableModel, estimate: BudgetEstimate) -> None:
     each += "," if each else ""
     heads = ["hits", "of all positives", *(["amount"] if found.amount else [])]
     table = new_table("list by", *heads)
-    add_row(table, _name(model), *measures(found))
+    add_row(table, _label(name, model), *measures(found))
     empty = [""] * (len(heads) - 1)
     rivals = "not done in time" if found.plain_hits is None else f"{found.plain_hits:,.1f}"
     add_row(table, "a plain XGBoost", rivals, *empty)
@@ -112,7 +114,6 @@ def _spread(interval: Interval, digits: int) -> str:
     return f"{interval.value:,.{digits}f} ({interval.low:,.{digits}f}–{interval.high:,.{digits}f})"
 
 
-def _name(model: TableModel) -> str:
-    name = type(model.estimator_).__name__.removesuffix("Classifier")
+def _label(name: str, model: TableModel) -> str:
     best = getattr(model.estimator_, "best_name_", None)
     return f"rarefind ({name}{f': {best}' if best else ''})"

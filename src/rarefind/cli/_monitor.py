@@ -33,15 +33,18 @@ Checked = Annotated[
     typer.Option(
         help="The list of `rarefind rank` for this file, with a column of verdicts filled in: the "
         "target's values or yes and no, empty where a row was not checked. Rows are found by "
-        "their identifier, or without one by their number.",
+        "their identifier, or without one by their number. If the list was not made as at the "
+        "fit, --per and --one-per say how.",
     ),
 ]
 Budget = Annotated[
     str | None,
     typer.Option(
-        metavar="CHECKS",
-        help="Checks (200) or a share of the rows (0.5%) whose list is judged; by default the "
-        "fit's budget, or all rows with a verdict.",
+        "--budget",
+        "-k",
+        help="Number of checks whose list is judged: 200, or 0.5% of the rows. By default the list "
+        "of --checked, else the budget of the fit, with its --per and --one-per, or all rows with "
+        "a verdict.",
     ),
 ]
 
@@ -88,7 +91,7 @@ def monitor(
             one_per=one_per,
         )
     if as_json:
-        typer.echo(json.dumps(report.as_dict(), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(report.as_dict(), indent=2))
     elif quiet:
         typer.echo(report.verdict)
     else:

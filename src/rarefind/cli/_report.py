@@ -28,23 +28,11 @@ def report(
             "--budget",
             "-k",
             help="Number of checks: 200, or 0.5% of the rows. By default the budget of the fit, "
-            "or 200.",
+            "with its --per and --one-per, or 200.",
         ),
     ] = None,
-    per: Annotated[
-        str | None,
-        typer.Option(
-            metavar="day|week|…|COLUMN",
-            help="Spend the budget in each hour, day, week, month or quarter, or for each value of "
-            "a column. By default as at the fit.",
-        ),
-    ] = None,
-    one_per: Annotated[
-        str | None,
-        typer.Option(
-            help="Column of which each value is listed at most once. By default as at the fit."
-        ),
-    ] = None,
+    per: options.Per = None,
+    one_per: options.OnePer = None,
     sheet: options.Sheet = None,
     top: Annotated[
         int, typer.Option(min=1, max=500, help="Cases to show with their reasons.")

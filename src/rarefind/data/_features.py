@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from pandas.api.typing import NaTType
 
 from rarefind._core.kernels import kernel
 from rarefind._core.types import Array, Floats
-from rarefind.data.clock import Times, read_times
+from rarefind.data.clock import Times, nanoseconds, read_times
 
 _SECOND = 1_000_000_000  # in nanoseconds, the unit of all times here
 _LONGEST = np.iinfo(np.int64).max
@@ -91,7 +89,7 @@ def transaction_features(
     True
     """
     lengths = _window_lengths(windows)
-    lag = _nanoseconds("delay", delay)
+    lag = nanoseconds("delay", delay)
     if lag < 0:
         raise ValueError(f"delay must not be negative, and is {delay!r}.")
     _check_columns(transactions, [time, customer, terminal, amount], label)
@@ -117,21 +115,12 @@ def _window_lengths(windows: Sequence[str]) -> dict[str, int]:
         raise ValueError(
             f"windows must be a list of lengths of time such as ['1D', '7D'], not {windows!r}."
         )
-    lengths = {str(window): _nanoseconds("windows", window) for window in windows}
+    lengths = {str(window): nanoseconds("windows", window) for window in windows}
     if len(lengths) < len(windows):
         raise ValueError(f"windows must differ, and are {list(windows)}.")
     if min(lengths.values()) <= 0:
         raise ValueError(f"windows must be longer than 0, and are {list(windows)}.")
     return lengths
-
-
-def _nanoseconds(name: str, length: str | pd.Timedelta) -> int:
-    found: pd.Timedelta | NaTType = pd.NaT
-    with suppress(TypeError, ValueError):
-        found = pd.Timedelta(length)
-    if isinstance(found, NaTType):
-        raise ValueError(f"{name}: {length!r} is not a length of time such as '7D' or '1h'.")
-    return found.as_unit("ns").value
 
 
 def _check_columns(transactions: pd.DataFrame, needed: list[str], label: str | None) -> None:

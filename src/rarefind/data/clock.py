@@ -8,6 +8,7 @@ Nothing heavy is imported before a column is read: the command line checks perio
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ __all__ = [
     "Times",
     "check_per",
     "has_dates",
+    "nanoseconds",
     "period_bounds",
     "period_names",
     "period_starts",
@@ -72,6 +74,18 @@ class Times(NamedTuple):
 
         local = pd.DatetimeIndex(self.local.view("datetime64[ns]"))
         return np.asarray(local.to_period(_FREQUENCIES[per]).asi8)
+
+
+def nanoseconds(name: str, length: str | pd.Timedelta) -> int:
+    """Read a length of time; ``name`` says in errors what it is the length of."""
+    import pandas as pd
+
+    found: Any = pd.NaT
+    with suppress(TypeError, ValueError):
+        found = pd.Timedelta(length)
+    if found is pd.NaT:
+        raise ValueError(f"{name}: {length!r} is not a length of time such as '7D' or '1h'.")
+    return int(found.as_unit("ns").value)
 
 
 def check_per(per: str | None, time: str | None) -> None:

@@ -211,7 +211,7 @@ class LevelsPlan:
             return "another value" if value > 0 else "a frequent value"
         if name == "missing" or not self.frequency:
             return _mark_text(value)
-        return f"in {100 * max(self.frequency.back(value), 0):.3g}% of rows"
+        return f"in {100 * max(self.frequency.back(value), 0):.3g} % of rows"
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from rarefind.report._file import ScoredFile, score_file
 from rarefind.report._model_summary import summarize
 from rarefind.report._page import render
 from rarefind.tables import TableModel, open_model
-from rarefind.tables.lists import ListRequest
+from rarefind.tables.lists import ListRequest, request_for
 
 _DEFAULT_BUDGET = 200
 #: How much smaller than drawn the letters of a tree may become.
@@ -69,9 +69,10 @@ def make_report(
         :func:`rarefind.data.read_table` takes it. With the target, what the list finds among these
         rows is measured as well.
     budget : int, float or str, default=None
-        Checks, or a share of the rows (``"0.5%"``). By default that of the fit, or 200 checks.
+        Checks, or a share of the rows (``"0.5%"``). By default that of the fit with its ``per`` and
+        ``one_per``, or 200 checks.
     per, one_per
-        As in :meth:`TableModel.rank <rarefind.TableModel.rank>`; by default those of the fit.
+        As in :meth:`TableModel.rank <rarefind.TableModel.rank>`.
     top : int, default=20
         Rows of the list to show with their reasons.
     on_step : callable, optional
@@ -188,12 +189,8 @@ def _request(
     """What is asked for, or else what the model was fitted for."""
     if budget is not None:
         check_budget(budget)
-    fitted = model.estimate_
-    if fitted is not None:
-        budget = fitted.budget if budget is None else budget
-        per = fitted.per if per is None else per
-        one_per = fitted.one_per if one_per is None else one_per
-    return ListRequest(_DEFAULT_BUDGET if budget is None else budget, per, one_per)
+    request = request_for(model, budget, per, one_per)
+    return ListRequest(_DEFAULT_BUDGET, per, one_per) if request is None else request
 
 
 def _that_fits(request: ListRequest, rows: int, *, asked: bool) -> ListRequest:

@@ -11,6 +11,7 @@ import numpy as np
 from rarefind._core.fields import RealNumber, TupleOf, Whole
 from rarefind._core.saved import saved
 from rarefind._core.state import State
+from rarefind._core.types import Floats
 
 
 @dataclass(frozen=True)
@@ -171,13 +172,13 @@ def xgboost_branches(
 
 def below_in_32_bits(threshold: float) -> float:
     """The largest number that is below the threshold when both are rounded to 32 bits."""
-    return float(np.nextafter(least_rounding_to(threshold), -np.inf))
+    return float(np.nextafter(least_rounding_to(np.array(threshold)), -np.inf))
 
 
-def least_rounding_to(threshold: float) -> float:
-    """The least number that is no less than the threshold when both are rounded to 32 bits."""
-    there = np.float32(threshold)
-    half_way = (float(np.nextafter(there, np.float32(-np.inf))) + float(there)) / 2
-    if np.float32(half_way) >= there:
-        return half_way
-    return float(np.nextafter(half_way, np.inf))
+def least_rounding_to(threshold: Floats) -> Floats:
+    """The least number that is no less than each threshold when both are rounded to 32 bits."""
+    there = np.asarray(threshold, dtype=np.float32)
+    below = np.nextafter(there, np.float32(-np.inf))
+    half_way = (below.astype(np.float64) + there.astype(np.float64)) / 2
+    rounds_up = half_way.astype(np.float32) >= there
+    return np.where(rounds_up, half_way, np.nextafter(half_way, np.inf))

@@ -141,7 +141,8 @@ def monitor(
         Checks, or a share of the rows (``"0.5%"``), whose list is judged; by default that of the
         fit with its ``per`` and ``one_per``, and where there was none all rows with a verdict.
     per, one_per
-        As in :meth:`TableModel.rank <rarefind.TableModel.rank>`.
+        As in :meth:`TableModel.rank <rarefind.TableModel.rank>`; of ``checked`` without a budget,
+        how that list was made. By default as at the fit.
 
     Returns
     -------
@@ -175,8 +176,8 @@ def monitor(
     score = _score(model, seen, notes)
     listed = _listed(seen, request)
     judged = None if request is None else request.list
-    if back is not None and judged is None:
-        judged = _given_list(model, seen, listed)
+    if request is not None and request.is_given:
+        judged = _given_list(seen, listed, request)
     estimated = None if judged is None else _estimated_precision(model, judged, seen.rows)
     found = _checked(model, seen, listed, estimated, notes)
     reasons = [_of_score(score), _of_columns(columns), _of_list(found)]
@@ -195,10 +196,14 @@ def monitor(
 
 
 class _Judged(NamedTuple):
-    """The list that is judged; ``asked`` where it is not simply that of the fit."""
+    """The list that is judged; ``asked`` where it is not simply that of the fit.
+
+    Of a list that ``is_given`` its rows are known; ``list`` is what it was probably asked for.
+    """
 
     list: ListRequest
     asked: bool
+    is_given: bool = False
 
 
 def _request(
@@ -209,16 +214,20 @@ def _request(
     *,
     is_given: bool,
 ) -> _Judged | None:
-    """The list that was asked for, or that of the fit; None for the one that was given."""
+    """The list that was asked for or given, or that of the fit; None where there is none."""
     if budget is not None:
         check_budget(budget)
     request = request_for(model, budget, per, one_per)
-    if request is None or (is_given and budget is None):
+    is_given = is_given and budget is None
+    if request is None and is_given:
+        request = ListRequest(1, per, one_per)  # how many checks it has is counted
+    if request is None:
         for name, value in (("per", per), ("one_per", one_per)):
             if value:
                 raise ValueError(f"{name}={value!r} needs a budget: give one.")
         return None
-    return _Judged(request, asked=budget is not None or bool(per or one_per))
+    asked = budget is not None or bool(per or one_per)
+    return _Judged(request, asked=asked, is_given=is_given)
 
 
 def _pass_over(
@@ -251,7 +260,8 @@ def _pass_over(
             why = f"Column {model.time!r} has numbers, which are not times"
         notes.append(f"{why}: there are no weeks to compare.")
     if judged is not None and judged.asked:
-        check_budget(judged.list.budget, rows if per is None else None)
+        if not judged.is_given:
+            check_budget(judged.list.budget, rows if per is None else None)
         if whose is None and one_per:
             raise ValueError(f"one_per={one_per!r} does not name a column of the table.")
     found = MatchedList(verdict.verdict(), np.zeros(0, dtype=bool), [])
@@ -280,7 +290,8 @@ def _groups(
     """The group of each row; None where the fit had groups, and the file does not say them."""
     asked = judged is not None and judged.asked
     if per in PERIODS:
-        if times is None and not asked:
+        is_given = judged is not None and judged.is_given
+        if not asked and (times is None or (is_given and not times.known.all())):
             return None
         if times is None or not times.known.all():
             missing = 0 if times is None else int((~times.known).sum())
@@ -326,21 +337,26 @@ def _score(model: TableModel, seen: _Seen, notes: list[str]) -> dict[str, Any] |
 
 def _listed(seen: _Seen, judged: _Judged | None) -> Bools:
     """Rows on the list; without a budget, those of the list given, or all that were checked."""
-    if judged is None:
+    if judged is None or judged.is_given:
         return seen.verdict >= 0 if seen.on_given is None else seen.on_given
     return on_list(seen.priority, judged.list.budget, seen.group, seen.owner)
 
 
-def _given_list(model: TableModel, seen: _Seen, listed: Bools) -> ListRequest:
-    """What the list that was given is: that of the fit in each period, or else one list."""
-    own, times = request_for(model), seen.times
-    one_list = ListRequest(int(listed.sum()))
-    if own is None or own.per not in PERIODS or own.one_per:
+def _given_list(seen: _Seen, listed: Bools, given: _Judged) -> ListRequest:
+    """What the list that was given is: of groups or owners if its rows are those, else one list."""
+    shape, one_list = given.list, ListRequest(int(listed.sum()))
+    unknown = (shape.per is not None and seen.group is None) or (
+        shape.one_per and seen.owner is None
+    )
+    if unknown or not (shape.per or shape.one_per):
         return one_list
-    if times is None or not times.known.all():
-        return one_list
-    of_fit = on_list(seen.priority, own.budget, times.periods(own.per))
-    return own if np.array_equal(of_fit, listed) else one_list
+    groups = np.zeros(seen.rows) if seen.group is None else seen.group
+    most = np.unique(groups[listed], return_counts=True)[1].max(initial=0)
+    counted = shape._replace(budget=int(most))
+    for one in (shape, counted):
+        if np.array_equal(on_list(seen.priority, one.budget, seen.group, seen.owner), listed):
+            return one
+    return counted if given.asked else one_list
 
 
 def _estimated_precision(model: TableModel, request: ListRequest, rows: int) -> Interval | None:

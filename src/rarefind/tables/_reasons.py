@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from rarefind._core.text import is_number
 from rarefind.data import TableEncoder
 from rarefind.data.columns import LevelCodesPlan
 from rarefind.rules import Condition, Reason
+from rarefind.rules.levels import short_set
 
 # Levels of a set that a reason names; of more, it says how many.
 _LEVELS_SHOWN = 5
@@ -129,26 +131,14 @@ class Words(NamedTuple):
             return f"{column} {own}" if own in held else ""
         if own == known:
             return f"{column} {own}"
-        return f"{column} {own} ≈ {known}" if _is_number(own) and _is_number(known) else ""
+        return f"{column} {own} ≈ {known}" if is_number(own) and is_number(known) else ""
 
 
 def _set_text(op: str, levels: tuple[str, ...], own: str) -> str:
-    """``in`` or ``not in`` a set of levels; a long one is cut, and the row's own level stays."""
+    """``in`` or ``not in`` a set of levels."""
     if len(levels) == 1:
         return f"{op.removesuffix(' in')} {levels[0]}"
-    shown = list(levels)
-    if len(levels) > _LEVELS_SHOWN:
-        shown = sorted(levels, key=lambda level: level != own)[:_LEVELS_SHOWN]
-        shown.append(f"… {len(levels) - _LEVELS_SHOWN} more")
-    return f"{op} {{{', '.join(shown)}}}"
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return f"{op} {short_set(levels, own, _LEVELS_SHOWN)}"
 
 
 def _joined(first: Condition, second: Condition) -> Condition:

@@ -1,0 +1,240 @@
+"""What a desk receives, and how it works: declared once, in ``desk.toml``."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any, Literal, Self
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import msgspec
+
+from rarefind._core.files import atomic_write
+from rarefind.data.clock import PERIODS, nanoseconds
+
+#: What a column of a transaction may contain.
+Kind = Literal["text", "number", "boolean", "time"]
+#: What is said of an entity's amounts in a window of time.
+Statistic = Literal["count", "mean", "sum", "min", "max"]
+FORMAT = 1
+FILE = "desk.toml"
+
+
+class _Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A table of desk.toml: a setting that is not known is an error."""
+
+
+class TransactionSchema(_Section, frozen=True):
+    """The columns of a transaction."""
+
+    id: str
+    time: str
+    amount: str
+    #: Digits of an amount after its decimal point: amounts are kept as whole minor units.
+    minor_units: int = 2
+    #: Of times that are written without a zone, and of the days that budgets are spent in.
+    time_zone: str = "UTC"
+    #: The column with the outcome of the terminal's own check, and its values for "accepted".
+    outcome: str | None = None
+    accepted: tuple[str, ...] = ("accepted",)
+    #: What else comes with a transaction. These may be missing.
+    columns: dict[str, Kind] = {}
+
+
+class EntitySchema(_Section, frozen=True):
+    """Who pays or is paid: a card, a terminal; and what is computed of its history."""
+
+    column: str
+    windows: tuple[str, ...] = ("1h", "1D", "7D", "30D")
+    statistics: tuple[Statistic, ...] = ("count", "mean", "sum", "min", "max")
+    since_last: bool = True
+    #: The mean of so many last amounts; 0 for none.
+    last: int = 5
+    #: The amount over the mean of the entity's earlier amounts in the longest window.
+    ratio: bool = True
+    #: Columns of which the different values in each window are counted.
+    distinct: tuple[str, ...] = ()
+    #: The share of frauds among the entity's transactions with ripe labels.
+    risk: bool = False
+
+
+class LabelSchema(_Section, frozen=True):
+    """When a label is ripe."""
+
+    #: So long after a transaction, silence means genuine.
+    delay: str = "30D"
+
+
+class AlertSchema(_Section, frozen=True):
+    """The queue of the people who check."""
+
+    #: The entity that is checked, and that can be blocked.
+    entity: str
+    budget: int = 20
+    per: str = "day"
+    #: The share of the budget that is drawn at random, with known probability.
+    random_share: float = 0.05
+    #: For so long a case that was taken is held for the person who took it.
+    lease: str = "30min"
+
+
+class LimitSchema(_Section, frozen=True):
+    """What is refused."""
+
+    #: A transaction may come so long after the newest one, by its own time.
+    late: str = "7D"
+    #: ... and so far ahead of the clock of this machine.
+    ahead: str = "2D"
+    text: int = 256
+    batch: int = 1_000
+    body: int = 1_000_000
+    waiting: int = 2_000
+
+
+class RetentionSchema(_Section, frozen=True):
+    """How long transactions are kept."""
+
+    days: int = 180
+
+
+class Schema(_Section, frozen=True):
+    """A desk as its desk.toml declares it."""
+
+    name: str
+    transaction: TransactionSchema
+    entities: dict[str, EntitySchema]
+    alerts: AlertSchema
+    format: int = FORMAT
+    labels: LabelSchema = LabelSchema()
+    limits: LimitSchema = LimitSchema()
+    retention: RetentionSchema = RetentionSchema()
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        """Read a declaration; an error names the setting at fault."""
+        try:
+            declared: dict[str, Any] = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise ValueError(f"{FILE} is not TOML: {error}.") from None
+        if declared.get("format", FORMAT) != FORMAT:
+            raise ValueError(
+                f"{FILE} has format {declared['format']!r}, and this version of rarefind reads "
+                f"format {FORMAT}: install the version that wrote it, or a newer one."
+            )
+        try:
+            schema = msgspec.convert(declared, cls)
+        except msgspec.ValidationError as error:
+            raise ValueError(f"{FILE}: {error}".replace("`$.", "`")) from None
+        _check(schema)
+        return schema
+
+    @classmethod
+    def from_file(cls, path: Path) -> Self:
+        """Read the declaration of a desk."""
+        return cls.from_text(path.read_text(encoding="utf-8"))
+
+    def to_text(self) -> str:
+        """Return the declaration, which reads as the same schema."""
+        return msgspec.toml.encode(self).decode()
+
+    def to_file(self, path: Path) -> None:
+        """Write the declaration; the file is whole or not there."""
+        with atomic_write(path) as part:
+            part.write_text(self.to_text(), encoding="utf-8")
+
+    @property
+    def columns(self) -> dict[str, Kind]:
+        """What each column of a transaction contains, the identifier first."""
+        own = self.transaction
+        found: dict[str, Kind] = {own.id: "text", own.time: "time", own.amount: "number"}
+        found |= {entity.column: "text" for entity in self.entities.values()}
+        if own.outcome is not None:
+            found[own.outcome] = "text"
+        return found | own.columns
+
+    def added_since(self, old: Schema) -> tuple[str, ...]:
+        """Name the columns that were added to an older schema; any other change is an error."""
+        for name, kind in old.columns.items():
+            if name not in self.columns:
+                raise ValueError(
+                    f"Column {name!r} is gone from {FILE}; columns of a desk can only be added. "
+                    "Put it back, or start a new desk in another folder."
+                )
+            if self.columns[name] != kind:
+                raise ValueError(
+                    f"Column {name!r} was {kind} and is {self.columns[name]} in {FILE}; "
+                    "columns of a desk can only be added. Change it back, or add another column."
+                )
+        fixed = ("id", "time", "amount", "minor_units", "time_zone", "outcome")
+        for name in fixed:
+            before, now = getattr(old.transaction, name), getattr(self.transaction, name)
+            if before != now and not (name == "outcome" and before is None):
+                raise ValueError(
+                    f"transaction.{name} was {before!r} and is {now!r} in {FILE}; what is stored "
+                    "was read the old way. Change it back, or start a new desk in another folder."
+                )
+        for name, entity in old.entities.items():
+            if self.entities.get(name) != entity:
+                raise ValueError(
+                    f"The entity {name!r} has changed in {FILE}; its stored features were computed "
+                    "the old way. Change it back, or start a new desk in another folder."
+                )
+        return tuple(name for name in self.columns if name not in old.columns)
+
+
+def _check(schema: Schema) -> None:
+    """Refuse what msgspec cannot know to be wrong."""
+    own = schema.transaction
+    named = [own.id, own.time, own.amount, *(each.column for each in schema.entities.values())]
+    named += [own.outcome] if own.outcome is not None else []
+    for name in [*named, *own.columns]:
+        if not name or not name.isprintable():
+            raise ValueError(f"{FILE}: {name!r} is not a name for a column.")
+    both = [name for name in own.columns if name in named]
+    if both or len(set(named)) < len(named):
+        twice = both or sorted(name for name in named if named.count(name) > 1)
+        raise ValueError(f"{FILE} declares column {twice[0]!r} twice.")
+    if not 0 <= own.minor_units <= 6:
+        raise ValueError(f"{FILE}: minor_units is from 0 to 6, not {own.minor_units}.")
+    if schema.alerts.entity not in schema.entities:
+        raise ValueError(
+            f"{FILE}: alerts.entity is {schema.alerts.entity!r}; "
+            f"the entities are {', '.join(schema.entities) or 'none'}."
+        )
+    if schema.alerts.per not in PERIODS:
+        raise ValueError(
+            f"{FILE}: alerts.per is one of {', '.join(PERIODS)}, not {schema.alerts.per!r}."
+        )
+    if not 0 <= schema.alerts.random_share < 1:
+        raise ValueError(f"{FILE}: alerts.random_share is from 0 to below 1.")
+    for name, entity in schema.entities.items():
+        _check_entity(schema, name, entity)
+    lengths = {
+        "labels.delay": schema.labels.delay,
+        "alerts.lease": schema.alerts.lease,
+        "limits.late": schema.limits.late,
+        "limits.ahead": schema.limits.ahead,
+    }
+    for name, length in lengths.items():
+        nanoseconds(f"{FILE}: {name}", length)
+    try:
+        ZoneInfo(own.time_zone)
+    except (ZoneInfoNotFoundError, ValueError):
+        raise ValueError(f"{FILE}: {own.time_zone!r} is not a time zone.") from None
+
+
+def _check_entity(schema: Schema, name: str, entity: EntitySchema) -> None:
+    if not name.isidentifier():
+        raise ValueError(f"{FILE}: the entity {name!r} needs a plain name: it begins features.")
+    if not entity.windows:
+        raise ValueError(f"{FILE}: entities.{name}.windows is empty.")
+    for window in entity.windows:
+        if nanoseconds(f"{FILE}: entities.{name}.windows", window) <= 0:
+            raise ValueError(
+                f"{FILE}: entities.{name}.windows has {window!r}: it must be longer than 0."
+            )
+    for column in entity.distinct:
+        if schema.columns.get(column) != "text":
+            raise ValueError(
+                f"{FILE}: entities.{name}.distinct names {column!r}, which is not a text column."
+            )
