@@ -16,7 +16,15 @@ def entry(number, *, decision="accept", by="", score=0.25, alert="", card=None, 
         body=b'{"id": "transaction %d"}' % number,
         features=bytes([number % 256]) * 16,
         outcome=Outcome(
-            decision, by, ("first", "second")[: number % 3], score, alert, 0.01, "rules", "model"
+            decision,
+            by,
+            ("first", "second")[: number % 3],
+            score,
+            1.5,
+            alert,
+            0.01,
+            "rules",
+            "model",
         ),
     )
 

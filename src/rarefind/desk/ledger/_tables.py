@@ -31,6 +31,7 @@ STEPS = (
         decided_by TEXT NOT NULL,
         rules TEXT NOT NULL,
         score REAL,
+        priority REAL NOT NULL,
         alert TEXT NOT NULL,
         propensity REAL NOT NULL,
         rule_book TEXT NOT NULL,
@@ -78,7 +79,7 @@ STEPS = (
 
 _ENTRY_COLUMNS = (
     "sequence", "id", "time", "arrived", "amount", "decision", "decided_by", "rules", "score",
-    "alert", "propensity", "rule_book", "model", "entities", "body", "features",
+    "priority", "alert", "propensity", "rule_book", "model", "entities", "body", "features",
 )  # fmt: skip
 _LABEL_COLUMNS = ("sequence", "id", "arrived", "fraud", "source")
 #: The columns of an entry and of a label, as ``to_entry`` and ``to_label`` read them.
@@ -111,6 +112,7 @@ def entry_parameters(entry: Entry, salt: bytes, chain: bytes) -> Parameters:
         "decided_by": known.by,
         "rules": _encode(known.rules).decode(),
         "score": known.score,
+        "priority": known.priority,
         "alert": known.alert,
         "propensity": known.propensity,
         "rule_book": known.rule_book,
@@ -139,9 +141,11 @@ def to_entry(row: Row) -> Entry:
     """Read a transaction from the columns of ``ENTRY``; an erased one has no entities."""
     (
         sequence, id_, time, arrived, amount, decision, by, rules, score,
-        alert, propensity, rule_book, model, entities, body, features,
+        priority, alert, propensity, rule_book, model, entities, body, features,
     ) = row  # fmt: skip
-    outcome = Outcome(decision, by, _texts(rules), score, alert, propensity, rule_book, model)
+    outcome = Outcome(
+        decision, by, _texts(rules), score, priority, alert, propensity, rule_book, model
+    )
     return Entry(sequence, id_, time, arrived, amount, _texts(entities), body, features, outcome)
 
 

@@ -160,7 +160,11 @@ WHERE sequence > :after AND sequence <= :last ORDER BY sequence LIMIT :limit
 
 
 def _pages(
-    database: Database, sql: str, anchor: Position, last: Position, to_link: Callable[[Row], _ChainLink]
+    database: Database,
+    sql: str,
+    anchor: Position,
+    last: Position,
+    to_link: Callable[[Row], _ChainLink],
 ) -> Iterator[_ChainLink]:
     """Read the rows of a table in order, some at a time."""
     after = anchor.sequence

@@ -63,6 +63,7 @@ def chain_of_entry(before: bytes, personal: bytes, entry: Entry) -> bytes:
             known.by,
             known.rules,
             known.score,
+            known.priority,
             known.alert,
             known.propensity,
             known.rule_book,
