@@ -60,6 +60,8 @@ class Outcome:
         Names of all rules that fired: blocking, scoring and in shadow.
     score : float or None
         The model's probability or priority; None without a model.
+    priority : float
+        What orders the queue: the score, plus the weights of the scoring rules that fired.
     alert : {"", "risk", "random"}
     propensity : float
         The probability with which the transaction could have been drawn at random.
@@ -71,6 +73,7 @@ class Outcome:
     by: str
     rules: tuple[str, ...]
     score: float | None
+    priority: float
     alert: AlertKind
     propensity: float
     rule_book: str
