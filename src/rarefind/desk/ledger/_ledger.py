@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from heapq import merge
 from operator import attrgetter
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from rarefind.desk.database import (
     Database,
@@ -15,6 +15,8 @@ from rarefind.desk.database import (
     migrate,
 )
 from rarefind.desk.ledger import _tables as tables
+from rarefind.desk.ledger._personal import erase, export, read_entity
+from rarefind.desk.ledger._retention import Day, delete_before, read_days
 from rarefind.desk.ledger._verify import Verification, verify
 from rarefind.desk.ledger.chain import (
     SALT,
@@ -87,10 +89,16 @@ class Ledger:
         if self._unknown:
             self.recover()
         own_entries, own_labels, last = self._rows(entries, labels)
+        members = [
+            one
+            for entry in entries
+            for one in tables.member_parameters(entry.sequence, entry.entities)
+        ]
         try:
             with self._database.write() as writer:
                 if own_entries:
                     writer.executemany(tables.ADD_ENTRY, own_entries)
+                    writer.executemany(tables.ADD_MEMBER, members)
                 if own_labels:
                     writer.executemany(tables.ADD_LABEL, own_labels)
         except BaseException:
@@ -142,10 +150,69 @@ class Ledger:
 
     def labels_of(self, ids: Sequence[str]) -> list[LabelEntry]:
         """Return all labels that these transactions were given, the oldest first."""
-        rows = self._database.read(
-            f"SELECT {tables.LABEL} FROM labels WHERE id IN :ids ORDER BY sequence", ids=list(ids)
-        )
-        return [tables.to_label(row) for row in rows]
+        return tables.labels_of(self._database, ids)
+
+    def read_entity(
+        self, entity: int, key: str, *, before: int | None = None, limit: int = 100
+    ) -> list[Entry]:
+        """Return the last transactions of a card or another entity, the newest first.
+
+        Parameters
+        ----------
+        entity : int
+            The place of the entity among ``Schema.entities``.
+        key : str
+            Its value, such as the number of a card.
+        before : int, optional
+            Only those with a smaller sequence.
+        limit : int
+        """
+        bound = {} if before is None else {"before": before}
+        found = read_entity(self._database, entity, key, limit=limit, **bound)
+        return [entry for entry, _ in found]
+
+    def export(self, entity: int, key: str) -> list[dict[str, Any]]:
+        """Return all that is known of an entity, the oldest first, ready to be written as JSON."""
+        return export(self._database, entity, key)
+
+    def erase(self, entity: int, key: str, *, by: str, now: int) -> int:
+        """Erase who made the transactions of an entity, what was sent, and its features.
+
+        The chain stays whole: the digest of what was erased is kept, without the salt that would
+        let it be guessed. Times, amounts, identifiers and outcomes stay.
+
+        Parameters
+        ----------
+        entity, key
+            See ``read_entity``.
+        by : str
+            Who has approved it; kept with the time and the number of transactions.
+        now : int
+
+        Returns
+        -------
+        int
+            How many transactions were erased.
+        """
+        erased = erase(self._database, entity, key, by=by, now=now)
+        if erased:
+            # The log still has what was erased, until it is moved into the file.
+            self._checkpoint()
+        return erased
+
+    def delete_before(self, before: int, *, now: int, limit: int = 1_000) -> int:
+        """Delete up to ``limit`` of the oldest transactions, if they are from before a time.
+
+        Return how many; call it again in idle times until it returns 0. What they add up to stays
+        in ``days``, and an anchor keeps the chain of the others.
+        """
+        deleted = delete_before(self._database, before, now, limit)
+        self._since_checkpoint += deleted
+        return deleted
+
+    def days(self) -> list[Day]:
+        """Return what is left of the days whose transactions were deleted."""
+        return read_days(self._database)
 
     def verify(self, expected: Position | None = None) -> Verification:
         """Look whether every row is as it was written; with a position that was written down

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+
 import msgspec
 
-from rarefind.desk.database import Parameters, Row
+from rarefind.desk.database import Database, Parameters, Row, Writer
 from rarefind.desk.records import Entry, LabelEntry, Outcome
 
 __all__ = [
     "ADD_ENTRY",
     "ADD_LABEL",
+    "ADD_MEMBER",
     "ENTRY",
+    "ENTRY_COLUMNS",
     "LABEL",
     "STEPS",
+    "delete_members",
     "entry_parameters",
     "label_parameters",
+    "labels_of",
+    "member_of",
+    "member_parameters",
     "to_entry",
     "to_label",
+    "to_text",
 ]
 
 STEPS = (
@@ -70,20 +80,25 @@ STEPS = (
     CREATE TABLE erasures (
         number INTEGER PRIMARY KEY,
         arrived INTEGER NOT NULL,
-        entity TEXT NOT NULL,
+        entity INTEGER NOT NULL,
         approved_by TEXT NOT NULL,
         transactions INTEGER NOT NULL
-    )
+    );
+    CREATE TABLE members (
+        member INTEGER NOT NULL,
+        sequence INTEGER NOT NULL,
+        PRIMARY KEY (member, sequence)
+    ) WITHOUT ROWID
     """,
 )
 
-_ENTRY_COLUMNS = (
+ENTRY_COLUMNS = (
     "sequence", "id", "time", "arrived", "amount", "decision", "decided_by", "rules", "score",
     "priority", "alert", "propensity", "rule_book", "model", "entities", "body", "features",
 )  # fmt: skip
 _LABEL_COLUMNS = ("sequence", "id", "arrived", "fraud", "source")
 #: The columns of an entry and of a label, as ``to_entry`` and ``to_label`` read them.
-ENTRY = ", ".join(_ENTRY_COLUMNS)
+ENTRY = ", ".join(ENTRY_COLUMNS)
 LABEL = ", ".join(_LABEL_COLUMNS)
 
 
@@ -92,11 +107,17 @@ def _insert(table: str, columns: tuple[str, ...]) -> str:
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"
 
 
-ADD_ENTRY = _insert("entries", (*_ENTRY_COLUMNS, "salt", "chain"))
+ADD_ENTRY = _insert("entries", (*ENTRY_COLUMNS, "salt", "chain"))
 ADD_LABEL = _insert("labels", (*_LABEL_COLUMNS, "chain"))
+ADD_MEMBER = _insert("members", ("member", "sequence"))
 
 _encode = msgspec.json.Encoder().encode
 _texts = msgspec.json.Decoder(tuple[str, ...]).decode
+
+
+def to_text(values: tuple[str, ...]) -> str:
+    """Write texts as they are kept in one column."""
+    return _encode(values).decode()
 
 
 def entry_parameters(entry: Entry, salt: bytes, chain: bytes) -> Parameters:
@@ -110,19 +131,53 @@ def entry_parameters(entry: Entry, salt: bytes, chain: bytes) -> Parameters:
         "amount": entry.amount,
         "decision": known.decision,
         "decided_by": known.by,
-        "rules": _encode(known.rules).decode(),
+        "rules": to_text(known.rules),
         "score": known.score,
         "priority": known.priority,
         "alert": known.alert,
         "propensity": known.propensity,
         "rule_book": known.rule_book,
         "model": known.model,
-        "entities": _encode(entry.entities).decode(),
+        "entities": to_text(entry.entities),
         "body": entry.body,
         "features": entry.features,
         "salt": salt,
         "chain": chain,
     }
+
+
+def member_of(entity: int, key: str) -> int:
+    """Return the number under which the transactions of an entity are found."""
+    digest = blake2b(key.encode(), digest_size=8, person=b"%d" % entity).digest()
+    return int.from_bytes(digest, "little", signed=True)
+
+
+def member_parameters(sequence: int, entities: tuple[str, ...]) -> list[Parameters]:
+    """Return what is written so that a transaction is found by its entities."""
+    return [
+        {"member": member_of(entity, key), "sequence": sequence}
+        for entity, key in enumerate(entities)
+    ]
+
+
+def delete_members(writer: Writer, rows: Iterable[tuple[int, str]]) -> None:
+    """Let transactions, given by sequence and the text of their entities, not be found any more."""
+    writer.executemany(
+        "DELETE FROM members WHERE member = :member AND sequence = :sequence",
+        [
+            one
+            for sequence, entities in rows
+            for one in member_parameters(sequence, _texts(entities))
+        ],
+    )
+
+
+def labels_of(database: Database, ids: Sequence[str]) -> list[LabelEntry]:
+    """Return all labels of transactions, the oldest first."""
+    rows = database.read(
+        f"SELECT {LABEL} FROM labels WHERE id IN :ids ORDER BY sequence", ids=list(ids)
+    )
+    return [to_label(row) for row in rows]
 
 
 def label_parameters(label: LabelEntry, chain: bytes) -> Parameters:
