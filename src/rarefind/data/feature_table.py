@@ -59,7 +59,7 @@ def feature_table(
         The column of numbers or times in whose order the rows arrived; rows of one arrival came in
         the order of the table. None for rows that arrived in the order of their time.
     label : str or None
-        The column that is 1 for fraud. Everything else, missing too, is no known fraud.
+        The column that is 1 for fraud. Everything else, missing too, is not a known fraud.
     known_at : str or None
         The column that says, in the unit of ``arrival``, when a label became known: it counts for
         rows that arrived later. Missing is never; None is as soon as the delay allows.
