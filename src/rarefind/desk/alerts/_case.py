@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from rarefind.desk.database import Row
 
@@ -92,15 +92,27 @@ ALERT_COLUMNS = (
 
 def as_case(row: Row, now: int) -> Case:
     """Read a row of :data:`CASE_COLUMNS`; a lease or a snooze that is over is over at once."""
-    *_, holder, held_until, snoozed_until, closed, verdict = row
-    state: Any = row[2]
+    case, entity, state, opened, priority, kind, propensity, *held = row
+    holder, held_until, snoozed_until, closed, verdict = held
     until = held_until if state == "taken" else snoozed_until if state == "snoozed" else None
     if until is not None and until <= now:
         state, holder, until = "open", None, None
-    return Case(row[0], row[1], state, *row[3:7], holder, until, closed, verdict)
+    return Case(
+        id=case,
+        entity=entity,
+        state=state,
+        opened=opened,
+        priority=priority,
+        kind=kind,
+        propensity=propensity,
+        holder=holder,
+        until=until,
+        closed=closed,
+        verdict=verdict,
+    )
 
 
 def as_alert(row: Row) -> Alert:
     """Read a row of :data:`ALERT_COLUMNS`."""
     rules = tuple(row[10].split("\n")) if row[10] else ()
-    return Alert(*row[:10], rules, *row[11:])
+    return Alert(*row[:10], rules, *row[11:])  # type: ignore[call-arg]

@@ -7,12 +7,12 @@ from math import ceil
 
 import numpy as np
 
+from rarefind.data.clock import period_around
 from rarefind.desk.alerts._case import Case, CaseError
 from rarefind.desk.alerts._cases import Cases
 from rarefind.desk.alerts._expected import Expected, expected_hits
 from rarefind.desk.clock import DeskClock
 from rarefind.desk.schema import Schema
-from rarefind.data.clock import period_around
 from rarefind.tables.lists import on_list
 
 __all__ = ["Queue", "Today"]
