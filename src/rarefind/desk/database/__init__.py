@@ -18,6 +18,7 @@ from rarefind.desk.database._door import (
     DatabaseUnavailable,
     Durability,
     Parameter,
+    Parameters,
     Row,
     Writer,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "DatabaseUnavailable",
     "Durability",
     "Parameter",
+    "Parameters",
     "PostgresDatabase",
     "Row",
     "SqliteDatabase",
