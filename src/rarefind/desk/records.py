@@ -124,26 +124,14 @@ class Entry:
 class LabelEntry:
     """A label in the ledger's own order: which decisions knew it can be told from its sequence.
 
-    Attributes
-    ----------
-    sequence : int
-        Its number among all entries of the ledger, transactions and labels.
-    number : int
-        Its number among the desk's labels, by which none is entered twice.
-    id : str
-        The transaction. A later label of the same one replaces an earlier one from its own
-        sequence on.
-    arrived : int
-    fraud : bool or None
-        None where an earlier label was taken back.
-    source : {"verdict", "claim", "correction"}
+    ``source`` is ``verdict``, ``claim`` or ``correction``; a later label of the same transaction
+    replaces an earlier one from its own sequence on.
     """
 
     sequence: int
-    number: int
     id: str
     arrived: int
-    fraud: bool | None
+    fraud: bool
     source: str
 
 
