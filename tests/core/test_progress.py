@@ -52,6 +52,21 @@ def test_what_takes_minutes_with_few_positives_in_a_million_rows_tells_of_it(nam
     assert len({total for _, total in reported}) == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [("gamma-knn", {}), ("gamma-knn-local", {}), ("krnn", {"threshold": "auto"})],
+)
+def test_neighbour_methods_tell_of_each_block_of_rows_held_out(name, settings, monkeypatch):
+    monkeypatch.setattr("rarefind.neighbors._held_out._BLOCK", 50)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 3)), np.arange(300) % 50 == 0
+    model = find_estimator(name).make(random_state=0, n_jobs=1).set_params(**settings)
+    reported = []
+    with listen_to_progress(lambda done, total: reported.append((done, total))):
+        model.fit(X, y)
+    assert reported == [(n, 6) for n in range(1, 7)]
+
+
 def test_a_step_says_how_long_it_will_take():
     step = _Step("Reading [a]", np.inf)
     assert "left" not in str(step.__rich__())

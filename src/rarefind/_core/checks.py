@@ -13,6 +13,7 @@ from sklearn.utils import compute_sample_weight
 from sklearn.utils.validation import _check_sample_weight
 
 from rarefind._core.memory import total_memory
+from rarefind._core.text import is_number
 from rarefind._core.types import Array, ArrayLike, Bools, Floats
 
 
@@ -62,17 +63,9 @@ def _first_text(X: Any) -> tuple[str, str] | None:
     names = getattr(X, "columns", [f"x{j}" for j in range(values.shape[-1])])
     for name, column in zip(names, values.T, strict=True):
         for value in column:
-            if isinstance(value, str) and not _is_number(value):
+            if isinstance(value, str) and not is_number(value):
                 return str(name), value
     return None
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def check_finite(estimator: Any, X: Floats, allow_nan: bool = False) -> None:

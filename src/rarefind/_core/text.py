@@ -1,4 +1,4 @@
-"""Text from a user's file, made safe to print."""
+"""Text from a user's file: made safe to print, or seen to be a number."""
 
 from __future__ import annotations
 
@@ -38,3 +38,18 @@ def visible(text: object, keep: str = "") -> str:
         )
 
     return _HIDDEN.sub(shown, str(text))
+
+
+def is_number(text: str) -> bool:
+    """Whether Python reads it as a number.
+
+    Examples
+    --------
+    >>> is_number(" -1e3"), is_number("1,5")
+    (True, False)
+    """
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -230,7 +230,7 @@ def _check_entity(schema: Schema, name: str, entity: EntitySchema) -> None:
         raise ValueError(f"{FILE}: entities.{name}.windows is empty.")
     for window in entity.windows:
         if nanoseconds(f"{FILE}: entities.{name}.windows", window) <= 0:
-            raise ValueError(f"{FILE}: entities.{name}.windows has {window!r}, which is no time.")
+            raise ValueError(f"{FILE}: entities.{name}.windows has {window!r}: it must be longer than 0.")
     for column in entity.distinct:
         if schema.columns.get(column) != "text":
             raise ValueError(

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from rarefind._core.text import is_number
 from rarefind.data import TableEncoder
 from rarefind.data.columns import LevelCodesPlan
 from rarefind.rules import Condition, Reason
@@ -129,7 +130,7 @@ class Words(NamedTuple):
             return f"{column} {own}" if own in held else ""
         if own == known:
             return f"{column} {own}"
-        return f"{column} {own} ≈ {known}" if _is_number(own) and _is_number(known) else ""
+        return f"{column} {own} ≈ {known}" if is_number(own) and is_number(known) else ""
 
 
 def _set_text(op: str, levels: tuple[str, ...], own: str) -> str:
@@ -141,14 +142,6 @@ def _set_text(op: str, levels: tuple[str, ...], own: str) -> str:
         shown = sorted(levels, key=lambda level: level != own)[:_LEVELS_SHOWN]
         shown.append(f"… {len(levels) - _LEVELS_SHOWN} more")
     return f"{op} {{{', '.join(shown)}}}"
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _joined(first: Condition, second: Condition) -> Condition:

@@ -11,7 +11,14 @@ import numpy as np
 
 from rarefind._core.kernels import kernel
 from rarefind._core.types import Array, Bools, Floats
-from rarefind.trees.graph import MetaTree, condition_ends, goes_left
+from rarefind.trees.graph import (
+    MetaTree,
+    OuterNodes,
+    TreeConditions,
+    condition_ends,
+    holds,
+    next_of,
+)
 
 # Twice as much is a number still.
 _WIDEST = 1e300
@@ -19,8 +26,8 @@ _WIDEST = 1e300
 
 def band_widths(tree: MetaTree, X: Floats, weight: Floats) -> Floats:
     """Half the band of each condition: how far the rows that come to it lie from it on average."""
-    c = tree.conditions
-    width = _mean_distances(tree.encode(X), *c[:-1], tree.nodes.root, tree.sets, weight)
+    rows = tree.encode(X)
+    width = _mean_distances(rows, tree.conditions, tree.nodes.root, tree.sets, weight)
     # Three digits: people read them.
     return np.array([float(f"{min(w, _WIDEST):.3g}") for w in width])
 
@@ -33,10 +40,9 @@ def blend(tree: MetaTree, X: Floats, width: Floats, value: Floats) -> Floats:
     """
     c, nodes = tree.conditions, tree.nodes
     end = condition_ends(nodes.root, c.feature.size)
-    outer = (nodes.root, end, nodes.first, nodes.second)
-    kinds = (c.feature, c.threshold, 2.0 * width, c.missing_left, c.set_number)
-    sides = (_shares_at(tree, c.left), _shares_at(tree, c.right))
-    return _blend(tree.encode(X), *kinds, *sides, *outer, tree.sets, np.ascontiguousarray(value))
+    shares = c._replace(left=_shares_at(tree, c.left), right=_shares_at(tree, c.right))
+    values = np.ascontiguousarray(value)
+    return _blend(tree.encode(X), shares, 2.0 * width, nodes, end, tree.sets, values)
 
 
 def _shares_at(tree: MetaTree, child: Array) -> Array:
@@ -51,78 +57,63 @@ def _shares_at(tree: MetaTree, child: Array) -> Array:
 @kernel
 def _blend(
     X: Floats,
-    feature: Array,
-    threshold: Floats,
+    c: TreeConditions,
     band: Floats,
-    missing_left: Bools,
-    set_number: Array,
-    left: Array,
-    right: Array,
-    root: Array,
+    nodes: OuterNodes,
     end: Array,
-    first: Array,
-    second: Array,
     sets: Bools,
     value_of: Floats,
 ) -> Floats:
-    """Follow the shares of each row from the outer root to the leaves."""
+    """Follow the shares of each row from the outer root to the leaves.
+
+    The sides of ``c`` are those of :func:`_shares_at`.
+    """
+    n, outer = c.feature.size, nodes.root.size
     found = np.zeros((X.shape[0], value_of.shape[1]))
-    mass = np.empty(root.size)
-    share = np.empty(feature.size + 2)  # of what comes to a condition, which goes to first
-    share[feature.size] = 1.0
-    share[feature.size + 1] = 0.0
+    mass = np.empty(outer)
+    share = np.empty(n + 2)  # of what comes to a condition, which goes to first
+    share[n] = 1.0
+    share[n + 1] = 0.0
     for i in range(X.shape[0]):
         mass[0] = 1.0
-        for node in range(root.size):
+        for node in range(outer):
             if mass[node] > 0.0:
                 for s in range(value_of.shape[1]):
                     found[i, s] += mass[node] * value_of[node, s]
-            if root[node] < 0:
+            root, first, second = nodes.root[node], nodes.first[node], nodes.second[node]
+            if root < 0:
                 continue
             if mass[node] == 0.0:
-                mass[first[node]] = 0.0
-                mass[second[node]] = 0.0
+                mass[first] = 0.0
+                mass[second] = 0.0
                 continue
-            for at in range(end[node] - 1, root[node] - 1, -1):
-                value = X[i, feature[at]]
+            for at in range(end[node] - 1, root - 1, -1):
+                value = X[i, c.feature[at]]
                 if band[at] > 0.0 and not np.isnan(value):
-                    holds = min(max(0.5 - (value - threshold[at]) / band[at], 0.0), 1.0)
-                elif goes_left(value, threshold[at], missing_left[at], set_number[at], sets):
-                    holds = 1.0
+                    left = min(max(0.5 - (value - c.threshold[at]) / band[at], 0.0), 1.0)
                 else:
-                    holds = 0.0
-                share[at] = holds * share[left[at]] + (1.0 - holds) * share[right[at]]
-            mass[first[node]] = mass[node] * share[root[node]]
-            mass[second[node]] = mass[node] * (1.0 - share[root[node]])
+                    left = 1.0 if holds(c, at, value, sets) else 0.0
+                share[at] = left * share[c.left[at]] + (1.0 - left) * share[c.right[at]]
+            mass[first] = mass[node] * share[root]
+            mass[second] = mass[node] * (1.0 - share[root])
     return found
 
 
 @kernel
 def _mean_distances(
-    X: Floats,
-    feature: Array,
-    threshold: Floats,
-    missing_left: Bools,
-    set_number: Array,
-    left: Array,
-    right: Array,
-    root: Array,
-    sets: Bools,
-    weight: Floats,
+    X: Floats, c: TreeConditions, root: Array, sets: Bools, weight: Floats
 ) -> Floats:
     """Mean distance of the rows to each threshold that they meet; 0 where categories are split."""
-    n = np.zeros(feature.size)
-    total = np.zeros(feature.size)
+    n = np.zeros(c.feature.size)
+    total = np.zeros(c.feature.size)
     for i in range(X.shape[0]):
         at = root[0]
         while at >= 0:
-            value = X[i, feature[at]]
-            distance = abs(value - threshold[at])
+            distance = abs(X[i, c.feature[at]] - c.threshold[at])
             if np.isfinite(distance):
                 n[at] += weight[i]
                 total[at] += weight[i] * distance
-            holds = goes_left(value, threshold[at], missing_left[at], set_number[at], sets)
-            at = left[at] if holds else right[at]
+            at = next_of(c, at, X[i], sets)
             if at < 0:
                 at = root[-1 - at]
     for at in range(n.size):

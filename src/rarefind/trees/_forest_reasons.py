@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from rarefind._core.kernels import kernel
-from rarefind._core.types import Array, Bools, Floats
+from rarefind._core.types import Bools, Floats
 from rarefind.rules import Condition
 from rarefind.trees._paths import interval, plain
-from rarefind.trees.graph import MetaTree, goes_left
+from rarefind.trees.graph import MetaTree, OuterNodes, TreeConditions, holds
 
 _CONDITIONS_SHOWN = 5
 
@@ -51,8 +51,7 @@ def explain_by_trees(
 
 def _asked_by(tree: MetaTree, row: Floats) -> dict[int, _Asked]:
     """What the path of a coded row through a tree asks of each feature it meets."""
-    c, nodes = tree.conditions, tree.nodes
-    steps = _steps(row, *c[:-1], nodes.root, tree.sets, c.sums, nodes.sums)
+    steps = _steps(row, tree.conditions, tree.nodes, tree.sets)
     found: dict[int, _Asked] = {}
     for feature, low, high, weight, change in steps.tolist():
         before = found.get(int(feature))
@@ -64,44 +63,32 @@ def _asked_by(tree: MetaTree, row: Floats) -> dict[int, _Asked]:
 
 
 @kernel
-def _steps(
-    row: Floats,
-    feature: Array,
-    threshold: Floats,
-    missing_left: Bools,
-    set_number: Array,
-    left: Array,
-    right: Array,
-    root: Array,
-    sets: Bools,
-    condition_sums: Floats,
-    node_sums: Floats,
-) -> Floats:
+def _steps(row: Floats, c: TreeConditions, nodes: OuterNodes, sets: Bools) -> Floats:
     """The conditions that a row meets: feature, lower and upper bound, share and change of each.
 
     Shares are those of :func:`rarefind.trees._paths.path_weights`.
     """
-    found = np.empty((feature.size, 5))
-    prior = node_sums[0, 2] / node_sums[0, 1]
-    n, leaf, at = 0, 0, root[0]
+    found = np.empty((c.feature.size, 5))
+    prior = nodes.sums[0, 2] / nodes.sums[0, 1]
+    n, leaf, at = 0, 0, nodes.root[0]
     while at >= 0:
-        holds = goes_left(row[feature[at]], threshold[at], missing_left[at], set_number[at], sets)
-        found[n, 0] = feature[at]
+        left = holds(c, at, row[c.feature[at]], sets)
+        found[n, 0] = c.feature[at]
         found[n, 1] = -np.inf
         found[n, 2] = np.inf
-        if set_number[at] < 0:
-            found[n, 2 if holds else 1] = threshold[at]
-        before = _log_odds(condition_sums[at], prior)
-        at = left[at] if holds else right[at]
+        if c.set_number[at] < 0:
+            found[n, 2 if left else 1] = c.threshold[at]
+        before = _log_odds(c.sums[at], prior)
+        at = c.left[at] if left else c.right[at]
         if at < 0:
             leaf = -1 - at
-            at = root[leaf]
-            found[n, 3] = _log_odds(node_sums[leaf], prior) - before
+            at = nodes.root[leaf]
+            found[n, 3] = _log_odds(nodes.sums[leaf], prior) - before
         else:
-            found[n, 3] = _log_odds(condition_sums[at], prior) - before
+            found[n, 3] = _log_odds(c.sums[at], prior) - before
         found[n, 4] = found[n, 3]
         n += 1
-    side = 1.0 if node_sums[leaf, 2] > prior * node_sums[leaf, 1] else -1.0
+    side = 1.0 if nodes.sums[leaf, 2] > prior * nodes.sums[leaf, 1] else -1.0
     total = 0.0
     for i in range(n):
         found[i, 3] = max(side * found[i, 3], 0.0)

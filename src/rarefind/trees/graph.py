@@ -172,8 +172,7 @@ class MetaTree(NamedTuple):
 
     def apply(self, X: Floats) -> Ints:
         """The outer leaf of each row."""
-        c, rows = self.conditions, self.encode(X)
-        return _leaves(rows, *c[:-1], self.nodes.root, self.sets)
+        return _leaves(self.encode(X), self.conditions, self.nodes.root, self.sets)
 
     def encode(self, X: Floats) -> Floats:
         """Rows with codes for categories, also new ones; missing values stay NaN."""
@@ -280,37 +279,29 @@ def _owners(root: Array, n: int) -> Ints:
 
 
 @kernel
-def goes_left(
-    value: float, threshold: float, missing_left: bool, set_number: int, sets: Bools
-) -> bool:
-    """Whether a condition holds."""
+def holds(c: TreeConditions, at: int, value: float, sets: Bools) -> bool:
+    """Whether a condition holds for the value of its feature."""
     if np.isnan(value):
-        return missing_left
-    if set_number >= 0:
-        return sets[set_number, int(value)]
-    return value <= threshold
+        return c.missing_left[at]
+    if c.set_number[at] >= 0:
+        return sets[c.set_number[at], int(value)]
+    return value <= c.threshold[at]
 
 
 @kernel
-def _leaves(
-    X: Floats,
-    feature: Array,
-    threshold: Floats,
-    missing_left: Bools,
-    set_number: Array,
-    left: Array,
-    right: Array,
-    root: Array,
-    sets: Bools,
-) -> Ints:
+def next_of(c: TreeConditions, at: int, row: Floats, sets: Bools) -> int:
+    """Where a row goes from a condition: to another one, or to the outer node -1 - that."""
+    return c.left[at] if holds(c, at, row[c.feature[at]], sets) else c.right[at]
+
+
+@kernel
+def _leaves(X: Floats, c: TreeConditions, root: Array, sets: Bools) -> Ints:
     """Send each row down the graph to its outer leaf."""
     found = np.empty(X.shape[0], np.intp)
     for i in range(X.shape[0]):
         outer, at = 0, root[0]
         while at >= 0:
-            value = X[i, feature[at]]
-            holds = goes_left(value, threshold[at], missing_left[at], set_number[at], sets)
-            at = left[at] if holds else right[at]
+            at = next_of(c, at, X[i], sets)
             if at < 0:
                 outer = -1 - at
                 at = root[outer]
