@@ -77,7 +77,22 @@ numbers = st.one_of(
 )
 truths = st.one_of(st.booleans(), st.sampled_from([0, 1, 0.0, 1.0, np.True_, np.int64(1)]), missing)
 words = st.sampled_from(
-    ["FR", "BE", " BE", "yes", " yes ", "12", "s3", "s69", "no", "Åland", "\u2003FR", "NA", "", "x\x1f"]
+    [
+        "FR",
+        "BE",
+        " BE",
+        "yes",
+        " yes ",
+        "12",
+        "s3",
+        "s69",
+        "no",
+        "Åland",
+        "\u2003FR",
+        "NA",
+        "",
+        "x\x1f",
+    ]
 )
 levels = st.one_of(
     words,

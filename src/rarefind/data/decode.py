@@ -148,7 +148,9 @@ def texts(column: pd.Series[Any]) -> Text:
         return clean(pa.array(column.to_numpy(dtype=object), pa.string(), from_pandas=True))
     values = column.to_numpy(dtype=object)
     known = column.notna().to_numpy()
-    written = [level_text(value) if there else None for value, there in zip(values, known, strict=True)]
+    written = [
+        level_text(value) if there else None for value, there in zip(values, known, strict=True)
+    ]
     return clean(pa.array(written, pa.string()))
 
 

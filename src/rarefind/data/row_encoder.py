@@ -1,7 +1,8 @@
 """One row of Python values as the encoder's outputs: the same numbers as of a table, sooner.
 
-A table of one row is made, looked through and converted column by column; that takes a hundred times
-as long as the few look-ups that most values need. Values of other kinds are read as a table's.
+A table of one row is made, looked through and converted column by column, which takes a hundred
+times as long as the few look-ups that most values need. Values of other kinds are read as a
+table's.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakKeyDictionary
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -18,8 +19,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from rarefind._core.types import Floats
-from rarefind.data._encoder import TableEncoder
+from rarefind._core.types import Floats, Table
 from rarefind.data.columns import (
     BooleanPlan,
     DatePlan,
@@ -32,7 +32,10 @@ from rarefind.data.columns import (
 from rarefind.data.decode import LOCAL, level_text
 from rarefind.data.types import MISSING_WORDS
 
-__all__ = ["RowEncoder", "row_encoder"]
+if TYPE_CHECKING:
+    from rarefind.data._encoder import TableEncoder
+
+__all__ = ["RowEncoder", "encode_one_row", "row_encoder"]
 
 #: Adds the outputs of a value to those of the columns before.
 _Reader: TypeAlias = Callable[[Any, list[float]], None]
@@ -85,7 +88,8 @@ class RowEncoder:
             try:
                 value = values[column]
             except KeyError:
-                self._encoder.transform([dict(values)])  # raises on all columns that are missing
+                # A list of rows is read as a table, which names all columns that are missing.
+                self._encoder.transform([dict(values)])
                 raise
             read(value, outputs)
         return np.array(outputs)
@@ -101,6 +105,34 @@ def row_encoder(encoder: TableEncoder) -> RowEncoder:
     if found is None or found[0] is not encoder.plans_:
         found = _KNOWN[encoder] = encoder.plans_, RowEncoder(encoder)
     return found[1]
+
+
+def encode_one_row(encoder: TableEncoder, table: Table) -> Floats | None:
+    """The outputs of a table of one row; None for others, and where something is wrong with it.
+
+    What is wrong a table says best.
+    """
+    values = _plain_row(table) if hasattr(encoder, "feature_names_in_") else None
+    if values is None:
+        return None
+    try:
+        return row_encoder(encoder).encode(values)[np.newaxis]
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def _plain_row(table: Table) -> dict[str, Any] | None:
+    """The values of a table of one row, where these alone say how they are read."""
+    if type(table) is dict:
+        return table
+    if type(table) is not pd.DataFrame or len(table) != 1:
+        return None
+    row = table.iloc[0]
+    # Else whole numbers may have become floats, which as levels have another name.
+    if row.dtype != object or any(isinstance(d, pd.CategoricalDtype) for d in table.dtypes):
+        return None
+    values = dict(zip(table.columns, row.tolist(), strict=True))
+    return values if len(values) == table.shape[1] else None
 
 
 def _reader(plan: Plan) -> _Reader:
