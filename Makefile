@@ -23,7 +23,8 @@ coverage: $(VENV)/.dev
 	$(PY) -m pytest -n auto --dist worksteal --cov --cov-report=term
 
 # Mutated model files, each opened and scored in a process of its own (not on Windows):
-# make fuzz ARGS="--count 20000 --seed 1 --bounds-check"; --help lists the options.
+# make fuzz ARGS="--count 20000 --seed 1 --bounds-check"; --help lists the options. Files of tables
+# and files of rules: make fuzz ARGS="--what readers", ARGS="--what rules".
 fuzz: $(VENV)/.dev
 	cd tests && $(abspath $(PY)) -m fuzz $(ARGS)
 

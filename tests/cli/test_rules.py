@@ -665,6 +665,27 @@ def test_mistakes_end_with_code_2(folder, installed, rarefind):
     assert "--target" in result.stderr
 
 
+def test_files_are_read_as_by_fit(run, refused, folder, tmp_path):
+    """Of a workbook the first sheet was read, and dates that can be read two ways were refused."""
+    table = pd.read_parquet(folder / "payments.parquet").dropna(subset=["time"])
+    table["time"] = "0" + (table["time"].dt.day % 9 + 1).astype(str) + "/04/2026"
+    path, rules = tmp_path / "book.xlsx", tmp_path / "amount.rules"
+    with pd.ExcelWriter(path) as book:
+        pd.DataFrame({"title": ["none"]}).to_excel(book, sheet_name="First", index=False)
+        table.to_excel(book, sheet_name="April", index=False)
+    rules.write_text("large: amount > 60\n")
+    how = ("--sheet", "April", "--date-format", "%d/%m/%Y")
+    assert "fit" in run("check", rules, "--data", path, *how)
+    asked = ("--target", "fraud", *how, "--json")
+    found = json.loads(run("measure", rules, path, "--time", "time", *asked))
+    days = table["time"].nunique()
+    assert found["rules"][0]["alerts_a_day"] == (table["amount"] > 60).sum() / days
+    own = ("--drop", "name", "--time", "time", "-o", tmp_path / "learned.rules")
+    assert json.loads(run("learn", path, *own, *asked))["rows"] == len(table)
+    (said,) = refused("check", rules, *how)
+    assert said == "rarefind: The options --sheet and --date-format are for --data: name the table."
+
+
 def test_every_command_has_help_with_an_example(run):
     listed = run("--help")
     for command in ("check", "measure", "learn", "convert"):

@@ -40,3 +40,18 @@ def test_the_last_days_go_to_a_file_of_their_own(rarefind, tmp_path):
         == whole["transaction_id"].tolist()
     )
     assert week["time"].str[:10].nunique() == 5
+
+
+def test_a_rate_and_details_are_asked_for(rarefind, tmp_path):
+    file = tmp_path / "payments.parquet"
+    result = rarefind("simulate", "-o", file, "--customers", "1000", "--rate", "1:400", "--details")
+    assert result.returncode == 0, result.stderr
+    table = pd.read_parquet(file)
+    assert 300 < 1 / table["fraud"].mean() < 500
+    assert {"country", "outcome", "claimed_at"} <= set(table)
+
+
+def test_a_rate_is_written_as_one_to_many(rarefind, tmp_path):
+    found = rarefind("simulate", "-o", tmp_path / "x.csv", "--rate", "700")
+    assert found.returncode == 2
+    assert "--rate 700 is not a rate such as 1:700." in found.stderr

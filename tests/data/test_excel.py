@@ -88,3 +88,24 @@ def test_without_the_extra_a_sentence_names_it(book, monkeypatch):
     other.write_bytes(book.read_bytes())
     with pytest.raises(MissingExtraError, match=r"other\.xlsx, an Excel file, needs .*\[excel\]"):
         read_table(other)
+
+
+def test_a_cell_in_the_last_corner_is_not_laid_out(tmp_path):
+    """The reader would take 400 GB for the empty cells before it, and end the process."""
+    path = tmp_path / "book.xlsx"
+    with xlsxwriter.Workbook(str(path)) as book:
+        sheet = book.add_worksheet()
+        sheet.write_column(0, 0, ["id", 1, 2])
+        sheet.write(2**20 - 1, 2**14 - 1, 5)
+    said = r"book\.xlsx has a sheet of 1,048,576 rows and 16,384 columns with only 4 cells in it: "
+    with pytest.raises(ValueError, match=said):
+        read_table(path)
+
+
+def test_a_cell_far_below_or_to_the_right_is_read(tmp_path):
+    path = tmp_path / "book.xlsx"
+    with xlsxwriter.Workbook(str(path)) as book:
+        sheet = book.add_worksheet()
+        sheet.write_column(0, 0, ["id", 1, 2])
+        sheet.write(1, 2**14 - 1, 5)
+    assert read_table(path).columns.tolist() == ["id", "column 16384"]

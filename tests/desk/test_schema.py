@@ -52,6 +52,12 @@ def test_a_declaration_reads_as_what_it_writes():
         ('name = "cards"', 'name = "cards"\nformat = 9', "reads format 1"),
         ('amount = "amount"', 'amount = "amount"\nminor_units = 9', "from 0 to 6"),
         ('amount = "amount"', 'amount = "amount"\ntime_zone = "Mars"', "not a time zone"),
+        ("[alerts]", "[retention]\ndays = 66\n[alerts]", "'terminal' look back 67 days"),
+        ("[alerts]", '[limits]\nlate = "-1D"\n[alerts]', "must not be negative"),
+        ('country = "text"', 'country = "text"\nnight = "text"', "'night' has the name of a feat"),
+        ("risk = true", "risk = true\nlast = -1", "last must not be negative"),
+        ("risk = true", 'risk = true\nwindows = ["1D", "1D"]', "windows must differ"),
+        ('statistics = ["count", "mean"]', 'statistics = ["mean", "mean"]', "repeat one of"),
     ],
 )
 def test_a_mistake_is_told_in_a_sentence(old, new, message):
@@ -80,3 +86,15 @@ def test_other_changes_are_refused(old, new, message):
     text = TEXT.replace('distinct = ["terminal", "country"]', 'distinct = ["terminal"]')
     with pytest.raises(ValueError, match=message):
         Schema.from_text(text.replace(old, new, 1)).added_since(Schema.from_text(text))
+
+
+def test_the_features_are_those_of_the_declaration():
+    features = Schema.from_text(TEXT).features
+    assert features.names[:3] == ("card_count_1h", "card_mean_1h", "card_sum_1h")
+    assert features.names[-4:] == ("amount", "hour", "weekend", "night")
+    assert features.distinct == ("terminal", "country")
+    for name in ("card_mean_30D", "card_distinct_country_7D", "amount_to_card_mean"):
+        assert name in features.names
+    assert "terminal_risk_30D" in features.names
+    assert "card_risk_30D" not in features.names
+    assert features.memory_length == 173 * 86_400 * 10**9, "retention less what may come late"

@@ -12,6 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from fuzz.judge import judge_model
+from fuzz.mutations import mutate
+from fuzz.sealed import Parts
+from fuzz.verdicts import HONEST
+
 TESTS = Path(__file__).parents[1]
 SOURCES = TESTS.parent / "src" / "rarefind"
 RELEASED = TESTS / "files" / "0.1.0"
@@ -21,7 +26,7 @@ KEPT = TESTS.parent / ".fuzz"
 _ROWS = 3
 
 
-class Kind(NamedTuple):
+class ModelKind(NamedTuple):
     """A kind of model file: its name, the file, and the rows to score."""
 
     name: str
@@ -34,18 +39,29 @@ class Kind(NamedTuple):
         stem = self.name.split("/")[-1]
         return "rules" if "rule" in stem.lower() else stem.partition("-")[0]
 
+    def write_mutant(self, seed: int, number: int, path: Path) -> str:
+        """Change the file as the number says, and seal it again."""
+        parts = Parts.read(self.path)
+        what = "" if number == HONEST else mutate(parts, self.name, seed, number)
+        parts.write(path)
+        return what
 
-def released_kinds() -> list[Kind]:
+    def judge(self, path: Path, say: Callable[[str], None]) -> str:
+        """Refused, or scored the same twice."""
+        return judge_model(path, self.rows, say)
+
+
+def released_kinds() -> list[ModelKind]:
     """The files that 0.1.0 wrote."""
     rows = np.load(RELEASED / "expected.npz")["X"][:_ROWS]
     table = pd.read_csv(RELEASED / "table.csv", parse_dates=["when", "opened"])[:_ROWS]
     return [
-        Kind(f"0.1.0/{path.stem}", path, table if path.stem.startswith("table-") else rows)
+        ModelKind(f"0.1.0/{path.stem}", path, table if path.stem.startswith("table-") else rows)
         for path in sorted(RELEASED.glob("*.rarefind"))
     ]
 
 
-def present_kinds(say: Callable[[str], None]) -> list[Kind]:
+def present_kinds(say: Callable[[str], None]) -> list[ModelKind]:
     """Files of this version; they are written once for each state of the sources."""
     digest = hashlib.sha256()
     for path in sorted([*SOURCES.rglob("*.py"), Path(__file__), TESTS / "expected_failures.py"]):
@@ -61,7 +77,7 @@ def present_kinds(say: Callable[[str], None]) -> list[Kind]:
         part.rename(folder)
     rows = {"table": _payments()[:_ROWS], "levels": _rows_with_levels()[0][:_ROWS]}
     return [
-        Kind(path.stem, path, rows.get(path.stem.split("-")[0], _plain_rows()[0][:_ROWS]))
+        ModelKind(path.stem, path, rows.get(path.stem.split("-")[0], _plain_rows()[0][:_ROWS]))
         for path in sorted(folder.glob("*.rarefind"))
     ]
 

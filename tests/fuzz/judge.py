@@ -5,7 +5,6 @@ All of this runs in a process of its own, which may crash.
 
 from __future__ import annotations
 
-import traceback
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -14,18 +13,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-#: The verdicts that are as they should be.
-REFUSED, SCORED, OTHER_TABLE = "refused", "scored", "for another table"
-FAIR = (REFUSED, SCORED, OTHER_TABLE)
-# A sentence that says which columns are wanted is right where a file speaks of other columns.
-_LONGEST_SENTENCE = 1200
+from fuzz.verdicts import OTHER_TABLE, REFUSED, SCORED, WrongError, check_sentence, name_of
+
+# Rows of more columns would take more memory than the file.
+_MOST_COLUMNS_ASKED = 10_000
 
 
-class WrongError(Exception):
-    """What a file was able to do."""
-
-
-def judge(path: Path, rows: Any, say: Callable[[str], None]) -> str:
+def judge_model(path: Path, rows: Any, say: Callable[[str], None]) -> str:
     """The verdict on one file; ``say`` hears what is done next, in case it is the last thing."""
     from rarefind.persistence import load
 
@@ -36,10 +30,10 @@ def judge(path: Path, rows: Any, say: Callable[[str], None]) -> str:
     try:
         model = load(path)
     except ValueError as error:
-        _check_sentence(str(error), path)
+        check_sentence(str(error), path.name)
         return REFUSED
     except BaseException as error:
-        raise WrongError(f"load raised {_name(error)}") from error
+        raise WrongError(f"load raised {name_of(error)}") from error
     return _score(model, rows, say)
 
 
@@ -49,25 +43,18 @@ def _check_manifest(path: Path) -> None:
     try:
         found = read_manifest(path)
     except ValueError as error:
-        _check_sentence(str(error), path)
+        check_sentence(str(error), path.name)
     except BaseException as error:
-        raise WrongError(f"read_manifest raised {_name(error)}") from error
+        raise WrongError(f"read_manifest raised {name_of(error)}") from error
     else:
         if not isinstance(found, dict):
             raise WrongError(f"read_manifest returned a {type(found).__name__}")
 
 
-def _check_sentence(text: str, path: Path) -> None:
-    if "MemoryError" in text or "Unable to allocate" in text:
-        raise WrongError("refused only for want of memory")
-    if path.name not in text or not text.endswith("."):
-        raise WrongError(f"refused without a sentence: {text[:80]!r}")
-    if "\n" in text or len(text) > _LONGEST_SENTENCE:
-        raise WrongError(f"refused with more than a sentence: {text[:80]!r}")
-
-
 def _score(model: Any, rows: Any, say: Callable[[str], None]) -> str:
     asked = _rows_for(model, rows)
+    if asked is None:
+        return OTHER_TABLE
     for method in ("predict_proba", "predict", "priority", "explain", "rank"):
         say(method)
         try:
@@ -77,7 +64,7 @@ def _score(model: Any, rows: Any, say: Callable[[str], None]) -> str:
         except BaseException as error:
             if _asks_for_other_columns(error, rows):
                 return OTHER_TABLE
-            raise WrongError(f"{method} raised {_name(error)}") from error
+            raise WrongError(f"{method} raised {name_of(error)}") from error
         _check_same(method, first, second)
     if hasattr(model, "partial_fit"):
         say("partial_fit")
@@ -88,17 +75,24 @@ def _score(model: Any, rows: Any, say: Callable[[str], None]) -> str:
         except WrongError:
             raise
         except BaseException as error:
-            raise WrongError(f"partial_fit raised {_name(error)}") from error
+            raise WrongError(f"partial_fit raised {name_of(error)}") from error
     return SCORED
 
 
 def _rows_for(model: Any, rows: Any) -> Any:
-    """As many columns as the model says it takes: a file may be of a wider or narrower table."""
+    """As many columns as the model says it takes: a file may be of a wider or narrower table.
+
+    None for a table so wide that a user would notice.
+    """
+    from rarefind._core.fields import MOST_COLUMNS
+
     if isinstance(rows, pd.DataFrame):
         return rows
     width = getattr(model, "n_features_in_", rows.shape[1])
-    if type(width) is not int or not 0 < width < 10_000:
+    if type(width) is not int or not 0 < width <= MOST_COLUMNS:
         raise WrongError(f"n_features_in_ is {width!r:.40}")
+    if width > _MOST_COLUMNS_ASKED:
+        return None
     return np.resize(rows, (len(rows), width)) if width != rows.shape[1] else rows
 
 
@@ -129,11 +123,3 @@ def _check_same(method: str, first: Any, second: Any) -> None:
     same = first == second if isinstance(first, list) else np.array_equal(first, second)
     if not same:
         raise WrongError(f"{method} differs between two calls")
-
-
-def _name(error: BaseException) -> str:
-    """The error in a line, and where in rarefind it came from."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if "rarefind" in frame.filename]
-    where = f" ({Path(own[-1].filename).name}:{own[-1].name})" if own else ""
-    return f"{type(error).__name__}{where}: {str(error).splitlines()[0] if str(error) else ''}"

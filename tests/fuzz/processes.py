@@ -1,7 +1,7 @@
 """A process for each mutant: forked from one that has imported and compiled all it needs.
 
-The process of a group of kinds scores the honest models of the group once, so that kernels are
-loaded; each mutant is then made, opened and scored in a child of it, under limits.
+The process of a group of kinds judges the honest files of the group once, so that kernels are
+loaded; each mutant is then made and judged in a child of it, under limits.
 """
 
 from __future__ import annotations
@@ -19,12 +19,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fuzz.honest import Kind
-from fuzz.judge import WrongError, judge
-from fuzz.mutations import mutate
-from fuzz.sealed import Parts
+from fuzz.verdicts import FAIR, HONEST, NOT_MADE, READ, SCORED, Kind, WrongError, name_of
 
-#: Processor seconds that opening and scoring may take.
+#: Processor seconds that opening and scoring, or reading, may take.
 SECONDS = 5
 # On a busy machine the processor is shared: this ends only what waits for ever.
 _WALL_SECONDS = 90
@@ -33,7 +30,6 @@ _SPARE_MEGABYTES = 64
 _MOST_MEGABYTES = 1024
 # A number of JSON is an object in memory.
 _MEGABYTES_A_MEGABYTE = 12
-HONEST = -1
 
 
 class Result(NamedTuple):
@@ -81,33 +77,32 @@ def _results(
 ) -> Iterator[Result]:
     with tempfile.TemporaryDirectory(prefix="rarefind-fuzz-") as folder:
         if not _starts_threads(kinds):
-            _score_honest(kinds)
+            _judge_honest(kinds)
         gc.collect()
         gc.freeze()
         for kind in kinds:
-            parts = Parts.read(kind.path)
-            first = _in_a_child(kind, parts, seed, HONEST, Path(folder), None, None)
+            first = _in_a_child(kind, seed, HONEST, Path(folder), None, None)
             yield first
             allowed = 2 * first.megabytes + _SPARE_MEGABYTES
             for number in numbers[kind.name]:
-                yield _in_a_child(kind, parts, seed, number, Path(folder), allowed, keep)
+                yield _in_a_child(kind, seed, number, Path(folder), allowed, keep)
 
 
-def _score_honest(kinds: list[Kind]) -> None:
+def _judge_honest(kinds: list[Kind]) -> None:
     """Let kernels be compiled or loaded: children have them then."""
     for kind in kinds:
-        judge(kind.path, kind.rows, lambda _: None)
+        kind.judge(kind.path, lambda _: None)
 
 
 def _starts_threads(kinds: list[Kind]) -> bool:
-    """Whether scores come from threads of a library, for which a child would wait in vain."""
+    """Whether verdicts come from threads of a library, for which a child would wait in vain."""
     child = os.fork()
     if child:
         return os.waitpid(child, 0)[1] != 0
     code = 1
     try:
         before = _threads()
-        _score_honest(kinds)
+        _judge_honest(kinds)
         code = int(_threads() > before)
     except WrongError:
         code = 0  # told later
@@ -123,7 +118,6 @@ def _threads() -> int:
 
 def _in_a_child(
     kind: Kind,
-    parts: Parts,
     seed: int,
     number: int,
     folder: Path,
@@ -131,12 +125,13 @@ def _in_a_child(
     keep: Path | None,
 ) -> Result:
     reading, writing = os.pipe()
-    path, trace = folder / "mutant.rarefind", folder / "trace"
+    ending = "".join(kind.path.suffixes[-2:])
+    path, trace = folder / f"mutant{ending}", folder / "trace"
     child = os.fork()
     if not child:
         try:
             os.close(reading)
-            _child(kind, parts, seed, number, path, trace, writing)
+            _child(kind, seed, number, path, trace, writing)
         finally:
             os._exit(0)
     os.close(writing)
@@ -152,7 +147,7 @@ def _in_a_child(
     result = Result(kind.name, seed, number, verdict, told.get("mutation", ""), round(grown, 1))
     if keep is not None and path.exists() and is_failure(result):
         keep.mkdir(parents=True, exist_ok=True)
-        path.replace(keep / f"{kind.name.replace('/', '_')}-{seed}-{number}.rarefind")
+        path.replace(keep / f"{kind.name.replace('/', '_')}-{seed}-{number}{ending}")
     return result
 
 
@@ -177,9 +172,7 @@ def _told(reading: int, child: int) -> dict[str, Any]:
     return told
 
 
-def _child(
-    kind: Kind, parts: Parts, seed: int, number: int, path: Path, trace: Path, writing: int
-) -> None:
+def _child(kind: Kind, seed: int, number: int, path: Path, trace: Path, writing: int) -> None:
     def tell(**what: Any) -> None:
         os.write(writing, json.dumps(what).encode() + b"\n")
 
@@ -190,17 +183,18 @@ def _child(
         os.dup2(errors.fileno(), 2)
         faulthandler.enable(errors)
         tell(doing="mutation")
-        tell(mutation="" if number == HONEST else mutate(parts, kind.name, seed, number))
-        parts.write(path)
+        tell(mutation=kind.write_mutant(seed, number, path))
         size, resident = _begin_to_measure()
         most = (size + _MOST_MEGABYTES) * 2**20
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
         used = int(sum(resource.getrusage(resource.RUSAGE_SELF)[:2]))
         resource.setrlimit(resource.RLIMIT_CPU, (used + SECONDS, used + SECONDS + 2))
         try:
-            verdict = judge(path, kind.rows, lambda what: tell(doing=what))
+            verdict = kind.judge(path, lambda what: tell(doing=what))
         except WrongError as error:
             verdict = str(error)
+        except Exception as error:
+            verdict = f"raised {name_of(error)}"
         tell(verdict=verdict, megabytes=_status("VmHWM") - resident)
 
 
@@ -220,7 +214,7 @@ def _status(name: str) -> float:
 
 def _ended(status: int, doing: str, trace: Path) -> str:
     if doing in ("start", "mutation"):
-        return "not made"
+        return NOT_MADE
     if -status == signal.SIGXCPU:
         return f"hang: {doing} took over {SECONDS} s"
     name = signal.Signals(-status).name if status < 0 else f"exit {status}"
@@ -230,7 +224,6 @@ def _ended(status: int, doing: str, trace: Path) -> str:
 
 
 def is_failure(result: Result) -> bool:
-    """Whether a file did what none may."""
-    from fuzz.judge import FAIR
-
-    return result.verdict not in (*FAIR, "not made")
+    """Whether a file did what none may; an honest one is taken."""
+    fair = (SCORED, READ) if result.number == HONEST else (*FAIR, NOT_MADE)
+    return result.verdict not in fair

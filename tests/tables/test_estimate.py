@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import beta
 
 from rarefind import TableModel, load, save
+from rarefind._core.deadline import until
 from rarefind.data import DriftReference, TableEncoder
 from rarefind.data.clock import read_times
 from rarefind.metrics import budget as checks_bought
@@ -441,3 +442,12 @@ def test_one_encoding_gives_priority_and_probability(table, monkeypatch):
     monkeypatch.setattr(GammaKNNClassifier, "_priority", priority)
     assert monitor(model, [table[:200], table[200:]], budget=40).as_dict() == expected.as_dict()
     assert encoded == scored == [200, 200]
+
+
+def test_no_part_is_begun_when_the_time_is_over(table, clock, monkeypatch):
+    """Each model read the table anew before it saw that its time was over."""
+    begun = []
+    monkeypatch.setattr(TableModel, "_fit_and_score", lambda *given: begun.append(given))
+    with until(clock.now - 1):
+        assert estimate_budget(model_of(drop=["who", "when"]), table, 20) is None
+    assert not begun

@@ -12,6 +12,7 @@ import xgboost
 from scipy.special import expit
 
 from rarefind._core.checks import LARGEST_TO_SQUARE
+from rarefind._core.deadline import check_time_left
 from rarefind._core.fields import FloatArray, IntArray, StateError
 from rarefind._core.kernels import kernel, read_only
 from rarefind._core.saved import saved
@@ -400,6 +401,7 @@ class Contest(NamedTuple):
     seed: int
     n_own: int  # columns of the table; those after them are directions
     most: int  # directions
+    end: float = float("inf")  # when it is given up; threads cannot ask for it
 
 
 def best_columns(
@@ -424,6 +426,7 @@ def best_columns(
     ]
 
     def made(columns: Ints) -> tuple[float, Floats]:
+        check_time_left(contest.end)
         worths, gains = zip(*(trial.made(columns, contest) for trial in trials), strict=True)
         return float(np.mean(worths)), np.sum(gains, axis=0)
 

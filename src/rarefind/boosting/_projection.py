@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from rarefind._core.checks import level_columns
+from rarefind._core.deadline import deadline
 from rarefind._core.fields import Flag, Object, RealNumber
 from rarefind._core.saved import saved
 from rarefind._core.state import State
@@ -355,7 +356,7 @@ class ProjectionBoostingClassifier(BoostedTreesClassifier):
         sample = drawn(rows, self.max_samples, seed)
         params, d = self._params(rows), rows.X.shape[1]
         most = self.max_directions
-        contest = Contest(params, self.n_estimators, self._worth, seed, d, most)
+        contest = Contest(params, self.n_estimators, self._worth, seed, d, most, deadline())
 
         def judge(found: Projection, eliminate: bool) -> tuple[Ints, float]:
             own = sample._replace(X=found.extend(sample.X))

@@ -16,12 +16,14 @@ from rarefind.cli._inputs import Reading, check_columns, check_readable
 from rarefind.cli._options import (
     AsJson,
     DataFile,
+    DateFormat,
     DateOf,
     Entity,
     Id,
     Positive,
     Quiet,
     Seed,
+    Sheet,
     Target,
     Unlabelled,
     Verbose,
@@ -59,11 +61,16 @@ def check(
     data: Annotated[
         Path | None, typer.Option(help="Table whose columns the rules must fit.")
     ] = None,
+    sheet: Sheet = None,
+    date_format: DateFormat = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Check the rules of a file, and list all mistakes."""
-    table = None if data is None else _table(data)
+    reading = Reading(sheet, date_format).check()
+    if data is None and (sheet or date_format) is not None:
+        raise ValueError("The options --sheet and --date-format are for --data: name the table.")
+    table = None if data is None else _table(data, reading)
     found = _read(rules, table)
     if as_json:
         typer.echo(
@@ -86,6 +93,8 @@ def measure(
     positive: Positive = None,
     time: DateOf = None,
     unlabelled: Unlabelled = "drop",
+    sheet: Sheet = None,
+    date_format: DateFormat = None,
     limit: Annotated[
         list[str] | None,
         typer.Option(
@@ -103,7 +112,7 @@ def measure(
     limits = dict(_limit(text) for text in limit or [])
     if time is None and any(name.endswith("_alerts_a_day") for name in limits):
         raise ValueError("A limit on alerts_a_day needs --time, the column with the date of a row.")
-    reading = Reading(unlabelled=unlabelled).check()
+    reading = Reading(sheet, date_format, unlabelled).check()
     check_output(output)
     table = _labelled(data, target, reading)
     truth = _truth(table, target, positive)
@@ -138,6 +147,8 @@ def learn(
     time: DateOf = None,
     entity: Entity = None,
     unlabelled: Unlabelled = "drop",
+    sheet: Sheet = None,
+    date_format: DateFormat = None,
     tolerance: Annotated[
         float,
         typer.Option(min=0, max=0.99, help="Share of the quality that a shorter list may lose."),
@@ -158,7 +169,7 @@ def learn(
     from rarefind.rules import RuleError
     from rarefind.tables import TableModel
 
-    reading = Reading(unlabelled=unlabelled).check()
+    reading = Reading(sheet, date_format, unlabelled).check()
     check_output(output)
     kept_out = list(drop or [])
     with steps(quiet=quiet or as_json, verbose=verbose) as say:
@@ -303,17 +314,17 @@ def _limit(text: str) -> tuple[str, float]:
     return name.strip(), value
 
 
-def _table(path: Path) -> pd.DataFrame:
+def _table(path: Path, reading: Reading) -> pd.DataFrame:
     from rarefind.data import read_table
 
-    return read_table(path)
+    return read_table(path, sheet=reading.sheet, date_format=reading.date_format)
 
 
 def _labelled(path: Path, target: str, reading: Reading) -> pd.DataFrame:
     """The rows that have a label, as `rarefind fit` reads them."""
     from rarefind.data.target import labelled_rows
 
-    return labelled_rows(_table(path), target, drop=reading.unlabelled == "drop")
+    return labelled_rows(_table(path, reading), target, drop=reading.unlabelled == "drop")
 
 
 def _truth(table: pd.DataFrame, target: str, positive: str | None) -> Bools:

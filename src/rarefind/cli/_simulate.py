@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -30,6 +30,17 @@ def simulate(
     drift: Annotated[
         float, typer.Option(min=0, max=1, help="How far fraud has changed by the last day.")
     ] = 0.0,
+    rate: Annotated[
+        str | None,
+        typer.Option(help="Fraud among payments, such as 1:700, instead of --fraud-rate."),
+    ] = None,
+    details: Annotated[
+        bool,
+        typer.Option(
+            "--details",
+            help="Add countries, e-commerce, card limits, declined payments, claims and the week.",
+        ),
+    ] = False,
     features: Annotated[
         bool,
         typer.Option(
@@ -53,11 +64,21 @@ def simulate(
             raise ValueError(f"{path} should end in {' or '.join(_KINDS)}.")
     if ahead is not None and ahead_days >= days:
         raise ValueError(f"Of {days} days, {ahead_days} cannot go to {ahead}: none would be left.")
+    share = None if rate is None else _share(rate)
     from rarefind.cli._steps import steps
 
     with steps(quiet=quiet or as_json, verbose=verbose) as say:
         say(f"Simulating {days} days of {customers:,} customers")
-        table = _payments(customers, days, start, fraud_rate, drift, seed)
+        table = _payments(
+            customers,
+            days,
+            start=start,
+            fraud_rate=fraud_rate,
+            drift=drift,
+            rate=share,
+            details=details,
+            random_state=seed,
+        )
         if features:
             say(f"Building features of {len(table):,} payments")
             table = _with_features(table)
@@ -79,20 +100,18 @@ def simulate(
             )
 
 
-def _payments(
-    customers: int, days: int, start: str, fraud_rate: float, drift: float, seed: int
-) -> pd.DataFrame:
+def _share(rate: str) -> float:
+    """The share that ``1:700`` says: one fraud among 700 payments."""
+    one, colon, others = rate.partition(":")
+    if not (one == "1" and colon and others.isascii() and others.isdigit() and int(others) > 1):
+        raise ValueError(f"--rate {rate} is not a rate such as 1:700.")
+    return 1 / int(others)
+
+
+def _payments(customers: int, days: int, **options: Any) -> pd.DataFrame:
     from rarefind.data import simulate_transactions
 
-    table = simulate_transactions(
-        customers,
-        2 * customers,
-        days,
-        start=start,
-        fraud_rate=fraud_rate,
-        drift=drift,
-        random_state=seed,
-    )
+    table = simulate_transactions(customers, 2 * customers, days, **options)
     # What kind of fraud it was is known to no one who ranks.
     return table.drop(columns="fraud_kind")
 

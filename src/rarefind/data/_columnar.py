@@ -8,12 +8,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet
 
 from rarefind.data._csv import check_unique
 
 PARQUET = (".parquet", ".pq")
 ARROW = (".arrow", ".feather", ".ipc")
+# From 1970 to the first second of the year 1 and the last of 9999: Python knows no other times.
+_FIRST_SECOND, _LAST_SECOND = -62_135_596_800, 253_402_300_799
+_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000}
 
 
 class ColumnarFile(NamedTuple):
@@ -33,6 +37,9 @@ def batches_of(
     """Record batches of a Parquet or Arrow file."""
     with open_columnar(path, levels) as file:
         for batch in file.batches(rows, columns):
+            # Its values lie in it: Arrow would read them wherever they are said to be.
+            batch.validate(full=True)
+            _check_times(path, batch)
             yield batch if columns is None else batch.select(columns)
 
 
@@ -81,10 +88,23 @@ def _arrow(path: Path) -> Iterator[ColumnarFile]:
             batches: Iterable[Any] = map(opened.get_batch, numbers)
         else:
             rows, batches = None, opened
-        yield ColumnarFile(opened.schema.names, rows, lambda *_: map(_validated, batches))
+        yield ColumnarFile(opened.schema.names, rows, lambda *_: iter(batches))
 
 
-def _validated(batch: Any) -> Any:
-    """A batch, if its values lie in it: Arrow would read them wherever they are said to be."""
-    batch.validate(full=True)
-    return batch
+def _check_times(path: Path, batch: Any) -> None:
+    """Raise on times that no calendar has, such as milliseconds that are called seconds."""
+    for field, column in zip(batch.schema, batch.columns, strict=True):
+        if pa.types.is_date32(field.type):
+            second, values = 1 / 86_400, column.view(pa.int32())
+        elif pa.types.is_timestamp(field.type) and field.type.unit != "ns":  # these reach to 2262
+            second, values = _SECOND[field.type.unit], column.view(pa.int64())
+        elif pa.types.is_date64(field.type):
+            second, values = 1_000, column.view(pa.int64())
+        else:
+            continue
+        ends = [end for end in pc.min_max(values).as_py().values() if end is not None]
+        if any(not _FIRST_SECOND <= end / second <= _LAST_SECOND for end in ends):
+            raise ValueError(
+                f"{path} has times before the year 1 or after 9999 in column {field.name!r}: write "
+                "it again with the right unit, or leave the column out."
+            )

@@ -25,7 +25,9 @@ from rarefind.data._header import header_at, tell_titles
 SEPARATORS = (",", ";", "\t", "|")
 _SAMPLE_LINES = 200
 _BLOCK = 1 << 23
+_LONGEST_LINE = _BLOCK
 _NOT_WINDOWS = (b"\x81", b"\x8d", b"\x8f", b"\x90", b"\x9d")
+_NOT_TEXT = "{} is not text in {} from end to end: save it again as UTF-8."
 _NOT_WHOLE = "{} is not a complete gzip file ({}): pack it again."
 
 
@@ -63,6 +65,8 @@ class CsvLayout:
                 yield from batches
         except pa.ArrowInvalid as error:
             raise ValueError(_fault(self, error)) from None
+        except UnicodeDecodeError:
+            raise ValueError(_NOT_TEXT.format(self.path, self.encoding.upper())) from None
         except OSError as error:
             if error.errno is not None:
                 raise
@@ -79,12 +83,12 @@ def csv_layout(path: Path) -> CsvLayout:
 @lru_cache(maxsize=4)
 def _layout(_: Path, path: Path, modified: int, size: int) -> CsvLayout:
     encoding = _encoding(path)
-    with _text(path, encoding) as file:
-        sample = list(itertools.islice(file, _SAMPLE_LINES))
+    with _lines(path, encoding) as text:
+        sample = list(itertools.islice(text, _SAMPLE_LINES))
     if not any(line.strip() for line in sample):
         raise ValueError(f"{path} is empty: it needs a line of column names and rows below it.")
     separator = sniff(sample)
-    rows, lines = _sample_rows(sample, separator)
+    rows, lines = _sample_rows(path, sample, separator)
     at = header_at(rows)
     names = [name.strip() or f"column {i}" for i, name in enumerate(rows[at], start=1)]
     check_unique(path, names)
@@ -92,7 +96,9 @@ def _layout(_: Path, path: Path, modified: int, size: int) -> CsvLayout:
     return CsvLayout(path, encoding, separator, names, lines[at])
 
 
-def _sample_rows(sample: list[str], separator: str) -> tuple[list[list[str]], list[int]]:
+def _sample_rows(
+    path: Path, sample: list[str], separator: str
+) -> tuple[list[list[str]], list[int]]:
     """The first rows, and the line on which each ends; fewer where one cannot be read."""
     reader = csv.reader(sample, delimiter=separator)
     rows, lines = [], []
@@ -100,9 +106,11 @@ def _sample_rows(sample: list[str], separator: str) -> tuple[list[list[str]], li
         for row in reader:
             rows.append(row)
             lines.append(reader.line_num)
-    except csv.Error:
+    except csv.Error as error:
         if not rows:
-            raise
+            raise ValueError(
+                f"{path} cannot be read as a table from its first line: {error}."
+            ) from None
     return rows, lines
 
 
@@ -136,8 +144,8 @@ def _agreement(sample: list[str], separator: str) -> tuple[bool, float, int]:
 def _fault(written: CsvLayout, error: Exception) -> str:
     """Say what Arrow could not read: it does not count lines, so the file is read once more."""
     width, last_line = len(written.names), 0
-    with _text(written.path, written.encoding) as file:
-        reader = csv.reader(file, delimiter=written.separator)
+    with _lines(written.path, written.encoding) as text:
+        reader = csv.reader(text, delimiter=written.separator)
         try:
             for row in reader:
                 if row and len(row) != width:
@@ -180,9 +188,9 @@ def _has_lone_return(block: bytes) -> bool:
     return inner.count(b"\r") != inner.count(b"\r\n") + block.endswith(b"\r\n")
 
 
-def open_text(written: CsvLayout) -> AbstractContextManager[io.TextIOWrapper]:
-    """The file as text, its line ends as they are."""
-    return _text(written.path, written.encoding)
+def open_lines(written: CsvLayout) -> AbstractContextManager[Iterator[str]]:
+    """The lines of a file, their ends as they are."""
+    return _lines(written.path, written.encoding)
 
 
 def _fields(count: int) -> str:
@@ -226,9 +234,26 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def _text(path: Path, encoding: str) -> Iterator[io.TextIOWrapper]:
-    with opened(path) as file, io.TextIOWrapper(file, encoding=encoding, newline="") as text:
-        yield text
+def _lines(path: Path, encoding: str) -> Iterator[Iterator[str]]:
+    try:
+        with opened(path) as file, io.TextIOWrapper(file, encoding=encoding, newline="") as text:
+            yield _bounded_lines(path, text)
+    except UnicodeDecodeError:
+        raise ValueError(_NOT_TEXT.format(path, encoding.upper())) from None
+
+
+def _bounded_lines(path: Path, text: io.TextIOWrapper) -> Iterator[str]:
+    """Lines that fit into a block, as Arrow takes them: a packed file may hold one of gigabytes."""
+    for number in itertools.count(1):
+        line = text.readline(_LONGEST_LINE)
+        if not line:
+            return
+        if len(line) == _LONGEST_LINE:
+            raise ValueError(
+                f"Line {number} of {path} has more than {_LONGEST_LINE:,} characters: a table has "
+                "a row a line, and its cells are shorter."
+            )
+        yield line
 
 
 def _arrow_file(path: Path) -> Any:

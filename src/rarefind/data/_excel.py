@@ -13,6 +13,7 @@ import pyarrow as pa
 from rarefind._core.extras import extra
 from rarefind.data._csv import check_unique
 from rarefind.data._header import header_at, tell_titles
+from rarefind.data._sheet_size import check_sheet_sizes
 from rarefind.data._typed import as_number, with_types
 from rarefind.data.row_numbers import RowNumbers
 from rarefind.data.table_file import TableFile
@@ -71,6 +72,8 @@ def _opened(file: TableFile, modified: int, size: int) -> Sheet:
 def _rows(file: TableFile) -> list[list[Any]]:
     with extra("excel", f"{file.path.name}, an Excel file,"):
         from python_calamine import CalamineError, CalamineWorkbook
+    if file.kind in (".xlsx", ".xlsm"):
+        check_sheet_sizes(file.path)
     try:
         book = CalamineWorkbook.from_path(str(file.path))
         names = book.sheet_names

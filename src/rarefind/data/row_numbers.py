@@ -112,8 +112,8 @@ def text_row_numbers(written: _csv.CsvLayout) -> RowNumbers:
     first = written.header_lines + 1
     if _csv.has_a_line_a_row(written):
         return RowNumbers(first)
-    with _csv.open_text(written) as file:
-        reader, lines, line = csv.reader(file, delimiter=written.separator), [], 0
+    with _csv.open_lines(written) as text:
+        reader, lines, line = csv.reader(text, delimiter=written.separator), [], 0
         for row in reader:
             # A row begins on the line after the one before it ended.
             if row and line >= written.header_lines:

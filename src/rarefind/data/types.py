@@ -54,6 +54,7 @@ _WHOLE_OR_THOUSANDS = r"^[+-]?\d+$|^[+-]?\d{1,3}(,\d{3})+$"
 # Post codes, accounts: no number is written with a zero first, or beyond what 64 bits hold.
 _CODE = r"^[+-]?0\d|^[+-]?\d{19,}$"
 _GLANCE = 100
+_LONGEST_SHOWN = 100
 
 
 class OtherTypeError(RowError):
@@ -61,8 +62,15 @@ class OtherTypeError(RowError):
 
     def __init__(self, after: str, column: str, expected: str, value: Any, position: int) -> None:
         value = value.item() if isinstance(value, np.generic) else value
-        super().__init__(f"Column {column!r} has {value!r} in", position, after)
+        super().__init__(f"Column {column!r} has {_shortened(value)} in", position, after)
         self.column, self.expected, self.value = column, expected, value
+
+
+def _shortened(value: Any) -> str:
+    shown = repr(value)
+    return (
+        shown if len(shown) <= _LONGEST_SHOWN else f"{shown[: _LONGEST_SHOWN - 20]} … {shown[-9:]}"
+    )
 
 
 def clean(text: Text) -> Text:
@@ -200,11 +208,31 @@ def from_arrow(table: Any) -> pd.DataFrame:
             table = table.set_column(i, field.name, table.column(i).cast(pa.float64()))
         elif pa.types.is_dictionary(field.type):
             table = table.set_column(i, field.name, _signed_codes(table.column(i)))
-    frame = table.to_pandas(date_as_object=False, ignore_metadata=True)
+    frame = _in_pandas(table)
     for i, field in enumerate(table.schema):
         if pa.types.is_boolean(field.type) and table.column(i).null_count:
             frame[field.name] = frame[field.name].astype("boolean")
     return frame
+
+
+def _in_pandas(table: Any) -> pd.DataFrame:
+    options = {"date_as_object": False, "ignore_metadata": True}
+    try:
+        return table.to_pandas(**options)
+    except (pa.ArrowException, UnicodeDecodeError):
+        for name in table.column_names:  # Arrow does not say which
+            try:
+                table.select([name]).to_pandas(**options)
+            except (pa.ArrowException, UnicodeDecodeError) as error:
+                raise ValueError(
+                    f"Column {name!r} cannot be read ({_reason(error)}): write it again as text, "
+                    "numbers or dates."
+                ) from None
+        raise
+
+
+def _reason(error: Exception) -> str:
+    return (str(error).splitlines() or [""])[0].rstrip(".")
 
 
 def without_views(table: Any) -> Any:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal, NamedTuple
 
+import msgspec
+
 #: A value of a transaction or a feature, as rules and models see it; None is missing.
-Value = str | float | bool | None
+Value = str | float | bool | datetime | None
 #: Why a transaction is proposed for checking: its score or a rule, or the random share.
 AlertKind = Literal["", "risk", "random"]
+#: Why a request or a transaction was refused: it cannot be read, does not fit the schema, is too
+#: large, has the identifier of another transaction, or comes too long after its time or before it.
+RefusalKind = Literal["malformed", "invalid", "large", "conflict", "late", "ahead"]
 
 
 class Transaction(NamedTuple):
@@ -25,7 +31,7 @@ class Transaction(NamedTuple):
     entities : tuple of str
         Who pays and is paid, in the order of ``Schema.entities``.
     values : dict
-        All columns by name, for rules and models. A time is nanoseconds as a float.
+        All columns by name, for rules and models. A time is by the clock of the desk's time zone.
     accepted : bool
         What the terminal's own check said.
     body : bytes
@@ -54,6 +60,8 @@ class Outcome:
         Names of all rules that fired: blocking, scoring and in shadow.
     score : float or None
         The model's probability or priority; None without a model.
+    priority : float
+        What orders the queue: the score, plus the weights of the scoring rules that fired.
     alert : {"", "risk", "random"}
     propensity : float
         The probability with which the transaction could have been drawn at random.
@@ -65,10 +73,32 @@ class Outcome:
     by: str
     rules: tuple[str, ...]
     score: float | None
+    priority: float
     alert: AlertKind
     propensity: float
     rule_book: str
     model: str
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What the sender of a transaction is told; see :class:`Outcome`."""
+
+    id: str
+    decision: Literal["accept", "deny"]
+    by: str
+    score: float | None
+    alert: AlertKind
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """Why nothing was decided and nothing stored: one sentence, and the place it speaks of.
+
+    ``where`` is a column, or ``transactions[3].amount`` in a batch; empty for the whole request.
+    """
+
+    kind: RefusalKind
+    detail: str
+    where: str = ""
 
 
 @dataclass(frozen=True, slots=True)

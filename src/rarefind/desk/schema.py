@@ -11,6 +11,7 @@ import msgspec
 
 from rarefind._core.files import atomic_write
 from rarefind.data.clock import PERIODS, nanoseconds
+from rarefind.data.feature_list import EntityFeatures, FeatureList
 
 #: What a column of a transaction may contain.
 Kind = Literal["text", "number", "boolean", "time"]
@@ -18,6 +19,7 @@ Kind = Literal["text", "number", "boolean", "time"]
 Statistic = Literal["count", "mean", "sum", "min", "max"]
 FORMAT = 1
 FILE = "desk.toml"
+_DAY = 86_400_000_000_000  # in nanoseconds
 
 
 class _Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -152,6 +154,35 @@ class Schema(_Section, frozen=True):
             found[own.outcome] = "text"
         return found | own.columns
 
+    @property
+    def features(self) -> FeatureList:
+        """What is computed of a transaction's entities before it is decided."""
+        own, late = self.transaction, nanoseconds("limits.late", self.limits.late)
+        # What retention deletes must not be seen again, whichever transaction may still come.
+        memory = self.retention.days * _DAY - late
+        return FeatureList(
+            time=own.time,
+            amount=own.amount,
+            minor_units=own.minor_units,
+            entities=tuple(
+                EntityFeatures(
+                    name=name,
+                    column=each.column,
+                    windows=each.windows,
+                    statistics=each.statistics,
+                    since_last=each.since_last,
+                    last=each.last,
+                    ratio=each.ratio,
+                    distinct=each.distinct,
+                    risk=each.risk,
+                )
+                for name, each in self.entities.items()
+            ),
+            delay=self.labels.delay,
+            memory=f"{memory}ns",
+            time_zone=own.time_zone,
+        )
+
     def added_since(self, old: Schema) -> tuple[str, ...]:
         """Name the columns that were added to an older schema; any other change is an error."""
         for name, kind in old.columns.items():
@@ -221,6 +252,31 @@ def _check(schema: Schema) -> None:
         ZoneInfo(own.time_zone)
     except (ZoneInfoNotFoundError, ValueError):
         raise ValueError(f"{FILE}: {own.time_zone!r} is not a time zone.") from None
+    _check_features(schema)
+
+
+def _check_features(schema: Schema) -> None:
+    late = nanoseconds("limits.late", schema.limits.late)
+    delay = nanoseconds("labels.delay", schema.labels.delay)
+    if late < 0 or delay < 0:
+        raise ValueError(f"{FILE}: limits.late and labels.delay must not be negative.")
+    for name, each in schema.entities.items():
+        longest = max(nanoseconds("windows", window) for window in each.windows)
+        needed = -(-(longest + each.risk * delay + late) // _DAY)
+        if needed > schema.retention.days:
+            raise ValueError(
+                f"{FILE}: retention.days is {schema.retention.days}, and the features of {name!r} "
+                f"look back {needed} days (window, delay of labels and limits.late): keep "
+                "transactions longer, or shorten these."
+            )
+    try:
+        features = schema.features
+    except ValueError as error:
+        raise ValueError(f"{FILE}: {error}") from None
+    taken = [name for name in schema.columns if name in features.names]
+    if taken and taken != [schema.transaction.amount]:
+        other = next(name for name in taken if name != schema.transaction.amount)
+        raise ValueError(f"{FILE}: column {other!r} has the name of a feature. Rename it.")
 
 
 def _check_entity(schema: Schema, name: str, entity: EntitySchema) -> None:
@@ -230,7 +286,9 @@ def _check_entity(schema: Schema, name: str, entity: EntitySchema) -> None:
         raise ValueError(f"{FILE}: entities.{name}.windows is empty.")
     for window in entity.windows:
         if nanoseconds(f"{FILE}: entities.{name}.windows", window) <= 0:
-            raise ValueError(f"{FILE}: entities.{name}.windows has {window!r}: it must be longer than 0.")
+            raise ValueError(
+                f"{FILE}: entities.{name}.windows has {window!r}: it must be longer than 0."
+            )
     for column in entity.distinct:
         if schema.columns.get(column) != "text":
             raise ValueError(

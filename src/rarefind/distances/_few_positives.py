@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
+from rarefind._core.deadline import check_time_left, deadline
 from rarefind._core.types import Floats
 from rarefind.distances._triplets import SortedDistances, hinges_above, hinges_below
 
@@ -61,6 +62,7 @@ class TripletProblem:
 
     def loss(self, matrix: Floats, c: float, bend: float = 0.0) -> tuple[float, Floats]:
         """The data term and its gradient; a hinge bent on (0, ``bend``) has one everywhere."""
+        check_time_left(deadline())  # a fit asks for this hundreds of times
         near = _squared_distances(self.positives, self.positives, matrix)
         fn, fn_slope = hinges_below(self._from_positives, 1 - c + near, bend, self.n_jobs)
         far = _squared_distances(self.negatives, self.positives, matrix)

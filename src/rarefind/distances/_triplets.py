@@ -15,6 +15,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.metrics.pairwise import euclidean_distances
 
+from rarefind._core.deadline import check_time_left, deadline
 from rarefind._core.kernels import kernel
 from rarefind._core.types import Floats
 
@@ -44,6 +45,7 @@ class SortedDistances(NamedTuple):
         steps = -(-m // _STRIDE)
         first, sums, squares = (np.zeros((n, steps)) for _ in range(3))
         for block in np.array_split(np.arange(n), max(1, n * m // 2**21)):
+            check_time_left(deadline())
             part = euclidean_distances(anchors[block], points, squared=True)
             part.sort(axis=1)
             distances[block] = part

@@ -8,7 +8,7 @@ from typing import Any
 
 from rarefind.rules.reasons import Condition, Reason
 
-__all__ = ["in_levels"]
+__all__ = ["in_levels", "short_set"]
 
 # Levels of a set that a reason names; of more, it says how many.
 _LEVELS_SHOWN = 12
@@ -50,13 +50,37 @@ def _in_levels(condition: Condition, levels: Sequence[Any], own: Any) -> Conditi
 
 
 def _set_text(op: str, levels: list[str], own: str) -> str:
-    """``in`` or ``not in`` a set of levels; a long one is cut, and the row's own level stays."""
+    """``in`` or ``not in`` a set of levels."""
     place, _, others = op.partition(" or ")
     others = f" or {others}" if others else ""
     if len(levels) == 1 and place == "in":
         return f"= {levels[0]}{others}"
-    shown = levels
-    if len(levels) > _LEVELS_SHOWN:
-        shown = sorted(levels, key=lambda level: level != own)[:_LEVELS_SHOWN]
-        shown.append(f"… {len(levels) - _LEVELS_SHOWN} more")
-    return f"{place} {{{', '.join(shown)}}}{others}"
+    return f"{place} {short_set(levels, own, _LEVELS_SHOWN)}{others}"
+
+
+def short_set(levels: Sequence[str], own: str, most: int) -> str:
+    """A set of levels as ``{a, b}``; a long one is cut, and the row's own level stays.
+
+    Parameters
+    ----------
+    levels : sequence of str
+        What is in the set.
+    own : str
+        The level of the row.
+    most : int
+        Levels to name; of more, it says how many.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> short_set(["a", "b", "c", "d"], "d", 2)
+    '{d, a, … 2 more}'
+    """
+    shown = list(levels)
+    if len(levels) > most:
+        shown = sorted(levels, key=lambda level: level != own)[:most]
+        shown.append(f"… {len(levels) - most} more")
+    return f"{{{', '.join(shown)}}}"

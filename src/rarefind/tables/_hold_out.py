@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from rarefind._core.deadline import OutOfTimeError
+from rarefind._core.deadline import OutOfTimeError, check_time_left, deadline
 from rarefind._core.types import Bools, Floats, Ints, Label, Table
 from rarefind.data import check_target
 from rarefind.data.clock import PERIODS, Times, read_times
@@ -183,6 +183,7 @@ def estimate_budget(
     rows, fold, scores = [], [], []
     try:
         for number, (train, held) in enumerate(held_out.parts):
+            check_time_left(deadline())
             say(f"Learning with rows held out, {number + 1} of {len(held_out.parts)}")
             copy = clone(model).set_params(positive=label)
             with warnings.catch_warnings():

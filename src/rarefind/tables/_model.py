@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from inspect import signature
 from typing import Any, NamedTuple, Self
@@ -10,29 +10,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import check_consistent_length, column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from rarefind._core.fields import (
-    DictOf,
-    Either,
-    Flag,
-    LabelArray,
-    LabelValue,
-    ListOf,
-    Maybe,
-    Object,
-    Perhaps,
-    PlainText,
-    RealNumber,
-    StateError,
-    TupleOf,
-    Whole,
-)
 from rarefind._core.saved import saved
-from rarefind._core.state import State
 from rarefind._core.types import Array, ArrayLike, Floats, Ints, Label, Table
-from rarefind.data import DriftReference, TableEncoder, check_target
+from rarefind.data import DriftReference, check_target
 from rarefind.data.clock import time_order
 from rarefind.data.column_reference import ColumnReference
 from rarefind.data.frames import as_frame, entity_codes
@@ -44,9 +26,12 @@ from rarefind.selection.labelled import Labelled
 from rarefind.tables._card import ModelCard, held_about_people
 from rarefind.tables._column_shares import measured_shares
 from rarefind.tables._estimate import BudgetEstimate
+from rarefind.tables._known import KnownPositives
+from rarefind.tables._model_state import MODEL_STATE, mark_encoded, upgraded
+from rarefind.tables._preparation import default_estimator, encoder_for, with_target
 from rarefind.tables._ranking import Chunks, rank_chunks
 from rarefind.tables._reasons import Words
-from rarefind.tables._sql import is_plain, table_query
+from rarefind.tables._sql import table_query
 from rarefind.tables.lists import ListRequest
 from rarefind.tables.rules import as_read, table_rules
 
@@ -63,81 +48,11 @@ class Scores(NamedTuple):
     probability: Floats | None
 
 
-def _upgrade(version: int, state: dict[str, Any]) -> dict[str, Any]:
-    """Version 1 called the estimate the evidence. Up to 3, identifiers were always kept."""
-    if version == 1:
-        kept = {name: value for name, value in state.items() if name != "evidence_"}
-        state = {**kept, "estimate_": state.get("evidence_")}
-    if version < 3 and "encoder_" in state:  # estimators did not know of it
-        _mark_encoded(state["encoder_"], state["estimator_"])
-    return {**state, "keep_ids": bool(state.get("known_names_"))}
-
-
-def _mark_encoded(encoder: TableEncoder, estimator: Any) -> None:
-    """Let an estimator that could be written as SQL know that its columns are not a table's."""
-    if hasattr(estimator, "to_sql") and not is_plain(encoder):
-        estimator._is_encoded = True
-
-
-def _check_model(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
-    """The parts speak of one table: its columns, its labels, its known positives."""
-    encoder, estimator = state["encoder_"], state["estimator_"]
-    names = getattr(estimator, "feature_names_in_", ())
-    if list(names) != list(encoder.get_feature_names_out()):
-        raise StateError("'estimator_' was fitted to other columns than 'encoder_' makes")
-    if estimator.reads_tables or state["classes_"].tolist() != estimator.classes_.tolist():
-        raise StateError("'classes_' are not those of 'estimator_'")
-    if state["positive_"] not in state["classes_"].tolist():
-        raise StateError("'positive_' is not one of the labels")
-    reference = state.get("drift_reference_")  # the oldest files have none
-    counted = [] if reference is None else [column.column for column in reference.columns]
-    if not set(counted) <= set(encoder.columns_):
-        raise StateError("'drift_reference_' is of other columns")
-    known = len(state["known_rows_"])
-    if sorted(state["known_rows_"].values()) != list(range(known)):
-        raise StateError("'known_rows_' are not numbered")
-    if not state["known_names_"].keys() <= state["known_rows_"].keys():
-        raise StateError("'known_names_' are not of known rows")
-    if not state["known_values_"].keys() <= set(encoder.columns_):
-        raise StateError("'known_values_' are of other columns")
-
-
-_COLUMN = Maybe(PlainText())
-
-
 @saved(
     "table-model",
     4,
-    state=State(
-        {
-            "estimator": Maybe(Object(fitted=False)),
-            "target": PlainText(),
-            "positive": Maybe(LabelValue()),
-            "time": _COLUMN,
-            "entity": _COLUMN,
-            "amount": _COLUMN,
-            "id": _COLUMN,
-            "drop": Either(ListOf(PlainText()), TupleOf(PlainText(), size="*")),
-            "keep_ids": Flag(),
-            "positive_": LabelValue(),
-            "encoder_": Object("table-encoder", outputs="d"),
-            "estimator_": Object(d="d", classes="classes"),
-            "classes_": LabelArray("classes"),
-            "types_": DictOf(PlainText(), PlainText()),
-            "rows_": Whole(),
-            "positives_": Whole(),
-            "drift_reference_": Perhaps(Object("drift-reference")),
-            "score_reference_": Perhaps(Object("column-reference")),
-            "column_shares_": Perhaps(DictOf(PlainText(), RealNumber(nan=True))),
-            "known_names_": DictOf(Whole(), PlainText()),
-            "known_lines_": Perhaps(DictOf(Whole(), Whole())),
-            "known_rows_": DictOf(Whole(), Whole(), size="known"),
-            "known_values_": DictOf(PlainText(), ListOf(PlainText(), size="known")),
-            "estimate_": Maybe(Object("budget-estimate")),
-        },
-        _check_model,
-    ),
-    upgrade=_upgrade,
+    state=MODEL_STATE,
+    upgrade=upgraded,
 )
 class TableModel(ClassifierMixin, BaseEstimator):
     """Fits, ranks and explains tables as people have them: text, dates and missing values included.
@@ -244,7 +159,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         """
         frame = as_frame(table)
         if y is not None:
-            frame = _with_target(frame, self.target, y)
+            frame = with_target(frame, self.target, y)
         encoded = self._learn(frame)
         self.drift_reference_ = DriftReference.of(frame, self.encoder_.columns_)
         self.score_reference_ = self._spread_of_scores(encoded)
@@ -253,7 +168,10 @@ class TableModel(ClassifierMixin, BaseEstimator):
             positive = frame[self.target].to_numpy() == self.positive_
             columns = self.encoder_.original_columns_
             self.column_shares_ = measured_shares(self.estimator_, encoded, columns, positive)
-        self._keep_known(frame, encoded)
+        known = KnownPositives.of(self, frame, encoded)
+        self.known_names_: dict[int, str] = known.names
+        self.known_rows_: dict[int, int] = known.rows
+        self.known_values_: dict[str, list[str]] = known.values
         self.estimate_: BudgetEstimate | None = None
         return self
 
@@ -261,7 +179,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         """Fit encoder and estimator to the rows; the rows as the estimator was given them."""
         self._check_roles(frame)
         self.positive_ = check_target(frame, self.target, self.positive)
-        estimator = _default_estimator() if self.estimator is None else clone(self.estimator)
+        estimator = default_estimator() if self.estimator is None else clone(self.estimator)
         if not (hasattr(estimator, "priority") and hasattr(estimator, "explain")):
             raise ValueError(
                 f"{type(estimator).__name__} gives no priority and no reasons: "
@@ -273,7 +191,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
             )
         if "pos_label" in estimator.get_params():
             estimator.set_params(pos_label=self.positive_)
-        self.encoder_ = _encoder_for(estimator).set_params(drop=self._no_features()).fit(frame)
+        self.encoder_ = encoder_for(estimator).set_params(drop=self._no_features()).fit(frame)
         if self.encoder_.level_outputs_:
             estimator.set_params(categorical_features=self.encoder_.level_outputs_)
         groups = None if self.entity is None else entity_codes(frame[self.entity])
@@ -282,7 +200,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         times = time_order(frame[self.time]) if timed else None
         encoded = self._encode(frame)
         self.estimator_ = Labelled.of(encoded, labels, groups, self.positive_, times).fit(estimator)
-        _mark_encoded(self.encoder_, self.estimator_)
+        mark_encoded(self.encoder_, self.estimator_)
         self.classes_ = np.asarray(self.estimator_.classes_)
         self.types_: dict[str, Any] = dict(frame.attrs.get("rarefind_types", {}))
         self.rows_, self.positives_ = len(frame), int((labels == self.positive_).sum())
@@ -586,65 +504,6 @@ class TableModel(ClassifierMixin, BaseEstimator):
             The number of each row of the fit, as :func:`rarefind.data.read.row_numbers` has them.
         """
         self.known_lines_: dict[int, int] = {row: int(numbers[row]) for row in self.known_rows_}
-
-    def _keep_known(self, frame: pd.DataFrame, encoded: pd.DataFrame) -> None:
-        """Keep what reasons say of the known positives that a row is like, if they speak of them.
-
-        Their identifiers are kept only where that is asked for.
-        """
-        rows = np.flatnonzero(frame[self.target].to_numpy() == self.positive_)
-        self.known_names_: dict[int, str] = {}
-        self.known_rows_: dict[int, int] = {}
-        self.known_values_: dict[str, list[str]] = {}
-        reasons = self.estimator_.explain(encoded.iloc[rows[:3]])
-        speak_of_them = any(reason.similar for reason in reasons)
-        names_them = self.keep_ids and self.id is not None
-        known = frame.iloc[rows]
-        if speak_of_them or names_them:
-            self.known_rows_ = {int(row): i for i, row in enumerate(rows)}
-        if names_them:
-            names = known[self.id].astype(str).tolist()
-            self.known_names_ = dict(zip(rows.tolist(), names, strict=True))
-        if not speak_of_them:
-            return
-        for column in self.encoder_.columns_:
-            values = known[column]
-            # Of numbers, which have no levels, only missing values are of interest.
-            if not pd.api.types.is_numeric_dtype(values) or values.isna().any():
-                codes, different = pd.factorize(values, use_na_sentinel=False)
-                texts = [self.encoder_.describe_value(column, value) for value in different]
-                self.known_values_[column] = [texts[code] for code in codes]
-
-
-def _default_estimator() -> Any:
-    from rarefind.neighbors import GammaKNNClassifier  # takes its time, and is not always needed
-
-    return GammaKNNClassifier()
-
-
-def _with_target(frame: pd.DataFrame, target: str, y: ArrayLike) -> pd.DataFrame:
-    """The table with its target; one that has it already must have the same values there."""
-    labels = column_or_1d(y)
-    check_consistent_length(frame, labels)
-    if target in frame.columns and not np.array_equal(frame[target].to_numpy(), labels):
-        raise ValueError(f"The table has a column {target!r} that differs from y: leave y out.")
-    attributes = frame.attrs
-    frame = frame.assign(**{target: labels})
-    frame.attrs = attributes
-    return frame
-
-
-def _encoder_for(estimator: Any) -> TableEncoder:
-    """How an estimator needs a table.
-
-    Trees, which take missing values as they are, need no scale and can split on sets of levels;
-    what measures distances needs missing values filled in, and a scale.
-    """
-    if not get_tags(estimator).input_tags.allow_nan:
-        return TableEncoder(missing="fill", scale=True)
-    # Columns that a user names are those of the encoded table without numbers of levels.
-    by_sets = estimator.get_params().get("categorical_features", ()) is None
-    return TableEncoder(levels="code" if by_sets else "one-hot")
 
 
 def _by_column(contributions: dict[str, float], column_of: dict[str, str]) -> dict[str, float]:

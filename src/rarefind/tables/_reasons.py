@@ -11,6 +11,7 @@ from rarefind._core.text import is_number
 from rarefind.data import TableEncoder
 from rarefind.data.columns import LevelCodesPlan
 from rarefind.rules import Condition, Reason
+from rarefind.rules.levels import short_set
 
 # Levels of a set that a reason names; of more, it says how many.
 _LEVELS_SHOWN = 5
@@ -134,14 +135,10 @@ class Words(NamedTuple):
 
 
 def _set_text(op: str, levels: tuple[str, ...], own: str) -> str:
-    """``in`` or ``not in`` a set of levels; a long one is cut, and the row's own level stays."""
+    """``in`` or ``not in`` a set of levels."""
     if len(levels) == 1:
         return f"{op.removesuffix(' in')} {levels[0]}"
-    shown = list(levels)
-    if len(levels) > _LEVELS_SHOWN:
-        shown = sorted(levels, key=lambda level: level != own)[:_LEVELS_SHOWN]
-        shown.append(f"… {len(levels) - _LEVELS_SHOWN} more")
-    return f"{op} {{{', '.join(shown)}}}"
+    return f"{op} {short_set(levels, own, _LEVELS_SHOWN)}"
 
 
 def _joined(first: Condition, second: Condition) -> Condition:

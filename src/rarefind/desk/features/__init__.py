@@ -1,0 +1,5 @@
+"""What a desk knows of a transaction's card and terminal when it arrives."""
+
+from rarefind.desk.features._state import FeatureState
+
+__all__ = ["FeatureState"]

@@ -1,0 +1,264 @@
+"""The ledger: appended to by one process, read by all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from heapq import merge
+from operator import attrgetter
+from typing import Any, TypeAlias
+
+from rarefind.desk.database import (
+    Database,
+    Parameters,
+    check_migrations,
+    migrate,
+)
+from rarefind.desk.ledger import _tables as tables
+from rarefind.desk.ledger._personal import erase, export, read_entity
+from rarefind.desk.ledger._retention import Day, delete_before, read_days
+from rarefind.desk.ledger._verify import Verification, verify
+from rarefind.desk.ledger.chain import (
+    SALT,
+    START,
+    Position,
+    chain_of_entry,
+    chain_of_label,
+    personal_digest,
+)
+from rarefind.desk.records import Entry, LabelEntry
+
+__all__ = ["AnyEntry", "Ledger"]
+
+AnyEntry: TypeAlias = Entry | LabelEntry
+#: So many rows are worth a checkpoint in an idle time; after so many it cannot wait for one.
+_WORTH_A_CHECKPOINT, _NEEDS_A_CHECKPOINT = 1_000, 50_000
+_sequence = attrgetter("sequence")
+
+_LAST = """
+SELECT sequence, chain FROM (
+    SELECT * FROM (SELECT sequence, chain FROM entries ORDER BY sequence DESC LIMIT 1) AS e
+    UNION ALL
+    SELECT * FROM (SELECT sequence, chain FROM labels ORDER BY sequence DESC LIMIT 1) AS l
+    UNION ALL
+    SELECT * FROM (SELECT sequence, chain FROM anchors ORDER BY sequence DESC LIMIT 1) AS a
+) AS last_rows ORDER BY sequence DESC LIMIT 1
+"""
+
+
+class Ledger:
+    """The ledger in a database.
+
+    Parameters
+    ----------
+    database : Database
+        Of the one process that writes, or ``read_only``.
+    writes : bool
+        Whether this is the process that writes.
+    """
+
+    def __init__(self, database: Database, *, writes: bool) -> None:
+        self._database = database
+        self._writes = writes
+        if writes:
+            migrate(database, "ledger", tables.STEPS)
+        else:
+            check_migrations(database, "ledger", tables.STEPS)
+        self._last = self._read_last()
+        self._unknown = False
+        self._since_checkpoint = 0
+
+    @property
+    def last(self) -> Position:
+        """The last row that was committed."""
+        return self._last if self._writes else self._read_last()
+
+    def append(self, entries: Sequence[Entry], labels: Sequence[LabelEntry] = ()) -> None:
+        """Store rows in one transaction; when this returns they are as durable as was asked.
+
+        Their sequences go on from ``last`` without gaps.
+
+        Raises
+        ------
+        LedgerUnavailable
+            If nothing was stored.
+        LedgerUnknown
+            If the database was lost during the commit: call ``recover``, whose position says
+            whether the rows are there.
+        """
+        if self._unknown:
+            self.recover()
+        own_entries, own_labels, last = self._rows(entries, labels)
+        members = [
+            one
+            for entry in entries
+            for one in tables.member_parameters(entry.sequence, entry.entities)
+        ]
+        try:
+            with self._database.write() as writer:
+                if own_entries:
+                    writer.executemany(tables.ADD_ENTRY, own_entries)
+                    writer.executemany(tables.ADD_MEMBER, members)
+                if own_labels:
+                    writer.executemany(tables.ADD_LABEL, own_labels)
+        except BaseException:
+            # What happened to a commit that was broken off is asked before the next one.
+            self._unknown = True
+            raise
+        self._last = last
+        self._since_checkpoint += len(own_entries) + len(own_labels)
+        if self._since_checkpoint >= _NEEDS_A_CHECKPOINT:
+            self._checkpoint()
+
+    def recover(self) -> Position:
+        """Find out from the database what was stored last."""
+        found = self._read_last()
+        self._last, self._unknown = found, False
+        return found
+
+    def find(self, ids: Sequence[str]) -> dict[str, Entry]:
+        """Return the transactions with these identifiers, as far as there are any."""
+        if len(ids) == 1:
+            rows = self._database.read(
+                f"SELECT {tables.ENTRY} FROM entries WHERE id = :id", id=ids[0]
+            )
+        else:
+            rows = self._database.read(
+                f"SELECT {tables.ENTRY} FROM entries WHERE id IN :ids", ids=list(ids)
+            )
+        return {row[1]: tables.to_entry(row) for row in rows}
+
+    def read(self, after: int, limit: int) -> list[AnyEntry]:
+        """Return the next rows after a sequence, transactions and labels in one order."""
+        bounds: Parameters = {"after": after, "last": self.last.sequence, "limit": limit}
+        # Rows that are appended between the two questions are left for the next time.
+        entries = self._database.read(
+            f"SELECT {tables.ENTRY} FROM entries WHERE sequence > :after AND sequence <= :last "
+            "ORDER BY sequence LIMIT :limit",
+            **bounds,
+        )
+        labels = self._database.read(
+            f"SELECT {tables.LABEL} FROM labels WHERE sequence > :after AND sequence <= :last "
+            "ORDER BY sequence LIMIT :limit",
+            **bounds,
+        )
+        found: list[AnyEntry] = [tables.to_entry(row) for row in entries]
+        if labels:
+            found += [tables.to_label(row) for row in labels]
+            found.sort(key=_sequence)
+        return found[:limit]
+
+    def labels_of(self, ids: Sequence[str]) -> list[LabelEntry]:
+        """Return all labels that these transactions were given, the oldest first."""
+        return tables.labels_of(self._database, ids)
+
+    def read_entity(
+        self, entity: int, key: str, *, before: int | None = None, limit: int = 100
+    ) -> list[Entry]:
+        """Return the last transactions of a card or another entity, the newest first.
+
+        Parameters
+        ----------
+        entity : int
+            The place of the entity among ``Schema.entities``.
+        key : str
+            Its value, such as the number of a card.
+        before : int, optional
+            Only those with a smaller sequence.
+        limit : int
+        """
+        bound = {} if before is None else {"before": before}
+        found = read_entity(self._database, entity, key, limit=limit, **bound)
+        return [entry for entry, _ in found]
+
+    def export(self, entity: int, key: str) -> list[dict[str, Any]]:
+        """Return all that is known of an entity, the oldest first, ready to be written as JSON."""
+        return export(self._database, entity, key)
+
+    def erase(self, entity: int, key: str, *, by: str, now: int) -> int:
+        """Erase who made the transactions of an entity, what was sent, and its features.
+
+        The chain stays whole: the digest of what was erased is kept, without the salt that would
+        let it be guessed. Times, amounts, identifiers and outcomes stay.
+
+        Parameters
+        ----------
+        entity, key
+            See ``read_entity``.
+        by : str
+            Who has approved it; kept with the time and the number of transactions.
+        now : int
+
+        Returns
+        -------
+        int
+            How many transactions were erased.
+        """
+        erased = erase(self._database, entity, key, by=by, now=now)
+        if erased:
+            # The log still has what was erased, until it is moved into the file.
+            self._checkpoint()
+        return erased
+
+    def delete_before(self, before: int, *, now: int, limit: int = 1_000) -> int:
+        """Delete up to ``limit`` of the oldest transactions, if they are from before a time.
+
+        Return how many; call it again in idle times until it returns 0. What they add up to stays
+        in ``days``, and an anchor keeps the chain of the others.
+        """
+        deleted = delete_before(self._database, before, now, limit)
+        self._since_checkpoint += deleted
+        return deleted
+
+    def days(self) -> list[Day]:
+        """Return what is left of the days whose transactions were deleted."""
+        return read_days(self._database)
+
+    def verify(self, expected: Position | None = None) -> Verification:
+        """Look whether every row is as it was written; with a position that was written down
+        elsewhere, also whether that one is still there.
+        """
+        return verify(self._database, self._read_last(), expected)
+
+    def idle(self) -> None:
+        """Do what can wait for a time when nobody does."""
+        if self._since_checkpoint >= _WORTH_A_CHECKPOINT:
+            self._checkpoint()
+
+    def close(self) -> None:
+        """Close the database."""
+        self._database.close()
+
+    def _rows(
+        self, entries: Sequence[Entry], labels: Sequence[LabelEntry]
+    ) -> tuple[list[Parameters], list[Parameters], Position]:
+        """Return what is written of rows that go on from the last one, each in the chain."""
+        sequence, chain = self._last
+        salts = os.urandom(SALT * len(entries))
+        own_entries: list[Parameters] = []
+        own_labels: list[Parameters] = []
+        together: Sequence[AnyEntry] = (
+            list(merge(entries, labels, key=_sequence)) if labels else entries
+        )
+        for row in together:
+            sequence += 1
+            if row.sequence != sequence:
+                raise ValueError(
+                    f"The next row of the ledger has sequence {sequence}, not {row.sequence}."
+                )
+            if isinstance(row, Entry):
+                salt = salts[SALT * len(own_entries) : SALT * (len(own_entries) + 1)]
+                chain = chain_of_entry(chain, personal_digest(row, salt), row)
+                own_entries.append(tables.entry_parameters(row, salt, chain))
+            else:
+                chain = chain_of_label(chain, row)
+                own_labels.append(tables.label_parameters(row, chain))
+        return own_entries, own_labels, Position(sequence, chain)
+
+    def _read_last(self) -> Position:
+        rows = self._database.read(_LAST)
+        return Position(rows[0][0], bytes(rows[0][1])) if rows else Position(0, START)
+
+    def _checkpoint(self) -> None:
+        self._since_checkpoint = 0
+        self._database.checkpoint()
