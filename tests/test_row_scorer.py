@@ -21,11 +21,11 @@ ESTIMATORS = [
     SGBAPClassifier(n_estimators=10, mix=1.0, bins="quantile", random_state=0),
     NLBClassifier(n_estimators=8, random_state=0),
     MetaAPClassifier(random_state=0),
-    MetaAPClassifier(ties="keep", random_state=0),
-    MetaAPForestClassifier(8, random_state=0),
+    MetaAPClassifier(ties="leaf", random_state=0),
+    MetaAPForestClassifier(n_estimators=8, random_state=0),
     ConditionClassifier(random_state=0),
     GammaKNNClassifier(random_state=0),
-    AutoClassifier(["sgbap", "metaap", "gamma-knn"], trials=3, cv=2, random_state=0),
+    AutoClassifier(candidates=["sgbap", "metaap", "gamma-knn"], trials=3, cv=2, random_state=0),
     ONLBClassifier(random_state=0),
 ]
 
@@ -62,7 +62,9 @@ rows = st.fixed_dictionaries(
         "count": st.integers(-5, 20),
         "country": st.sampled_from(["FR", " BE ", "XX", "new", "", None, 7]),
         "online": st.booleans(),
-        "day": st.one_of(st.none(), st.datetimes(pd.Timestamp(2020, 1, 1), pd.Timestamp(2030, 1, 1))),
+        "day": st.one_of(
+            st.none(), st.datetimes(pd.Timestamp(2020, 1, 1), pd.Timestamp(2030, 1, 1))
+        ),
         "further": st.just("not read"),
     }
 )
@@ -90,7 +92,7 @@ def test_rows_of_a_table_and_of_numbers(scored):
 
 
 def test_threads_share_a_scorer(scored):
-    model, scorer = scored
+    _, scorer = scored
     given_rows = mixed_table().drop(columns="fraud").head(40).to_dict("records")
     alone = [scorer.score(row) for row in given_rows]
     found = {}
