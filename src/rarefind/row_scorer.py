@@ -11,7 +11,7 @@ from rarefind._core.kernels import kernel
 from rarefind._core.types import Floats
 from rarefind.data.categories import Levels, by_place
 
-__all__ = ["RowScorer", "number_reader", "takes_row"]
+__all__ = ["RowScorer"]
 
 
 class RowScorer:

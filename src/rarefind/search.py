@@ -313,7 +313,7 @@ class NeighborSearch:
         centred = rows if self._centre is None else rows - self._centre
         # One more than wanted shows how far away the points are that were not fetched.
         rough, at = self._index.kneighbors(centred, min(fetch + 1, len(self._distinct)))
-        at = np.sort(at, axis=1)  # of two at the same distance the first comes first, as everywhere
+        at = np.sort(at, axis=1)  # of two at the same distance the first comes first
         found, at = _sorted(squared_distances(rows, self._distinct, at), at)
         found, at = found[:, :fetch], at[:, :fetch]
         if fetch < len(self._distinct):
