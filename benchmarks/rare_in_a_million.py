@@ -170,8 +170,9 @@ def main() -> None:
         f'`{TUNED}` has `threshold="auto"`, for which rows are held out; the method\'s own '
         "threshold takes no search, and the time is that of scoring. "
         f"Times are of the processor; a fit is stopped after about {asked.limit} s: ME² learns "
-        "ellipsoids for each positive, so that its time grows with them. *Longest without "
-        "progress* is the longest part of a fit with 10 positives without a step reported. Memory is "
+        "ellipsoids for each positive, and LambdaMART compares each with the negatives, so that "
+        "their times grow with the positives. *Longest without progress* is the longest part of "
+        "a fit with 10 positives without a step reported, where it was measured. Memory is "
         "the peak of the process, with Python, the libraries and the table "
         f"({rows * COLUMNS * 8 / 2**20:.0f} MB)."
     )

@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from databases import DIALECTS, query
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rarefind.rules import Rule, RuleError
@@ -209,8 +209,19 @@ def count(request):
             print(f"\n{CASES['cases']:,} cases of a rule, a row and a way to run it.")
 
 
+#: Two infinities have no difference, and a name is no word of the language: each was once told
+#: in several ways, and few drawn examples hit on it.
+ODD_ROW = {
+    **{"amount": math.inf, 'mean of "card"': math.inf, "n": 2**53 + 1, "ıs": None},
+    **{"country": "FR", "ho`me %s; --": None, "night": True, "falſe": 1, "x": 1, "Y": 1.0},
+}
+TWO_INFINITIES = Arithmetic("-", Column("amount"), Column('mean of "card"'))
+
+
 @how_often
 @given(truths, tables)
+@example(Compare(">", TWO_INFINITIES, Number(5.0)), ("numbers", [ODD_ROW]))
+@example(IsMissing(Column("ıs"), False), ("numbers", [ODD_ROW]))
 def test_six_ways_to_run_a_rule_agree(tree, drawn):
     pair, rows = drawn
     rule = Rule(str(tree))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ import pandas as pd
 from rarefind._core.kernels import kernel
 from rarefind._core.types import Array, Floats
 from rarefind.data.clock import Times, nanoseconds, read_times
+from rarefind.data.feature_list import EntityFeatures, FeatureList, window_lengths
 
 _SECOND = 1_000_000_000  # in nanoseconds, the unit of all times here
 _LONGEST = np.iinfo(np.int64).max
@@ -28,12 +29,22 @@ def transaction_features(
     label: str | None = "fraud",
     delay: str | pd.Timedelta = "7D",
     windows: Sequence[str] = ("1h", "1D", "7D", "30D"),
+    statistics: Sequence[str] = ("count", "mean"),
+    last: int = 0,
+    distinct: Mapping[str, Sequence[str]] | None = None,
+    minor_units: int | None = None,
+    arrival: str | None = None,
+    known_at: str | None = None,
 ) -> pd.DataFrame:
     """Describe each transaction by what its customer and its terminal did before it.
 
     Only rows that come before a row in time count for it, and the row itself where stated; rows of
     the same time count in the order of the table. What happens later, and labels younger than the
     delay, change nothing.
+
+    With ``arrival`` a row is described as of its arrival, as a running system would have seen it:
+    by rows that arrived before it, and labels known then. A row that came late is described by its
+    own time, and changes nothing that was said before it came.
 
     Parameters
     ----------
@@ -50,6 +61,21 @@ def transaction_features(
         How long it takes until a label is known.
     windows : sequence of str, default=("1h", "1D", "7D", "30D")
         Lengths of time w. They are part of the names of columns.
+    statistics : sequence of str, default=("count", "mean")
+        Of the amounts in each window: count, mean, sum, min, max. Any but the default, as well as
+        ``last``, ``distinct`` and ``arrival``, needs ``minor_units``.
+    last : int, default=0
+        Adds the mean of so many last amounts.
+    distinct : mapping of str to sequence of str, optional
+        Of ``"customer"`` and ``"terminal"``: columns whose different values are counted.
+    minor_units : int, optional
+        Digits of amounts after the decimal point, such as 2 for euros. Amounts are then added up
+        in whole minor units, exactly and in whatever order they come.
+    arrival : str, optional
+        Name of the column of numbers or times in whose order the rows arrived.
+    known_at : str, optional
+        Name of the column that says, in the unit of ``arrival``, when a row's label became known;
+        missing is never. Without it labels are known as soon as the delay allows.
 
     Returns
     -------
@@ -70,6 +96,14 @@ def transaction_features(
             (t − delay − w, t − delay].
         ``amount``, ``hour``, ``weekend``, ``night``
             Of the row itself: the hour from 0 to 23; 1 on Saturdays and Sundays; 1 before 7:00.
+        ``customer_sum_W``, ``customer_min_W``, ``customer_max_W``, ``customer_mean_last_N``
+            If asked for, of both: of amounts in (t − w, t], and the mean of the last N, the row
+            included.
+        ``customer_distinct_COLUMN_W``
+            If asked for: how many different values the column has in (t − w, t], the row included.
+
+        With ``minor_units`` silence until the delay has passed means genuine: a row without a label
+        counts as one without fraud.
 
     Notes
     -----
@@ -88,11 +122,34 @@ def transaction_features(
     >>> bool(risk[1] > 10 * risk[0])
     True
     """
-    lengths = _window_lengths(windows)
+    lengths = window_lengths(windows)
     lag = nanoseconds("delay", delay)
     if lag < 0:
         raise ValueError(f"delay must not be negative, and is {delay!r}.")
     _check_columns(transactions, [time, customer, terminal, amount], label)
+    if minor_units is None:
+        _check_plain(statistics, last, distinct, arrival, known_at)
+    else:
+        from rarefind.data.feature_table import feature_table
+
+        _read_times(transactions[time])
+        _read_amounts(transactions[amount])
+        if label is not None:
+            _read_labels(transactions[label])
+        counted = _check_distinct(transactions, distinct or {})
+        _check_named(transactions, arrival, known_at)
+        lasting, said = tuple(map(str, windows)), tuple(statistics)
+        who = EntityFeatures(
+            "customer", customer, lasting, said, True, last, True, counted["customer"]
+        )
+        risk = label is not None
+        where = EntityFeatures(
+            "terminal", terminal, lasting, said, True, last, False, counted["terminal"], risk
+        )
+        features = FeatureList(time, amount, minor_units, (who, where), f"{lag}ns")
+        return feature_table(
+            transactions, features, arrival=arrival, label=label, known_at=known_at
+        )
     times = _read_times(transactions[time])
     money = _read_amounts(transactions[amount])
     when = times.instant
@@ -109,18 +166,47 @@ def transaction_features(
     return pd.DataFrame(found, index=transactions.index, copy=False)
 
 
-def _window_lengths(windows: Sequence[str]) -> dict[str, int]:
-    """The windows in nanoseconds, by name."""
-    if isinstance(windows, str) or not len(windows):
+def _check_plain(
+    statistics: Sequence[str],
+    last: int,
+    distinct: Mapping[str, Sequence[str]] | None,
+    arrival: str | None,
+    known_at: str | None,
+) -> None:
+    asked = {
+        "statistics": tuple(statistics) != ("count", "mean"),
+        "last": last != 0,
+        "distinct": bool(distinct),
+        "arrival": arrival is not None,
+        "known_at": known_at is not None,
+    }
+    if any(asked.values()):
+        name = next(name for name, given in asked.items() if given)
         raise ValueError(
-            f"windows must be a list of lengths of time such as ['1D', '7D'], not {windows!r}."
+            f"{name} needs minor_units, the digits of amounts after the decimal point (2 for "
+            "euros): it is computed on whole minor units, which add up exactly in any order."
         )
-    lengths = {str(window): nanoseconds("windows", window) for window in windows}
-    if len(lengths) < len(windows):
-        raise ValueError(f"windows must differ, and are {list(windows)}.")
-    if min(lengths.values()) <= 0:
-        raise ValueError(f"windows must be longer than 0, and are {list(windows)}.")
-    return lengths
+
+
+def _check_distinct(
+    transactions: pd.DataFrame, distinct: Mapping[str, Sequence[str]]
+) -> dict[str, tuple[str, ...]]:
+    strange = [name for name in distinct if name not in ("customer", "terminal")]
+    if strange:
+        raise ValueError(f"distinct is of 'customer' and 'terminal', not of {strange[0]!r}.")
+    for columns in distinct.values():
+        if isinstance(columns, str):
+            raise ValueError(f"distinct must name lists of columns such as [{columns!r}].")
+        _check_named(transactions, *columns)
+    return {name: tuple(distinct.get(name, ())) for name in ("customer", "terminal")}
+
+
+def _check_named(transactions: pd.DataFrame, *columns: str | None) -> None:
+    for column in columns:
+        if column is not None and column not in transactions:
+            raise ValueError(
+                f"The table has no column {column!r}; its columns are {list(transactions.columns)}."
+            )
 
 
 def _check_columns(transactions: pd.DataFrame, needed: list[str], label: str | None) -> None:

@@ -20,7 +20,7 @@ from rarefind.data.feature_list import (
     day_features,
 )
 
-__all__ = ["Histories", "Kind", "Undo"]
+__all__ = ["EntityHistories", "Histories", "Undo"]
 
 _Arrays = tuple[Array, Array, Array, Array, Array, Array, Array, Array, Array, Array, Array]
 _NO_TIMES = np.zeros(0, dtype=np.int64)
@@ -65,7 +65,7 @@ class Spec(NamedTuple):
         )
 
 
-class Kind:
+class EntityHistories:
     """The histories of one kind of entity, such as all cards."""
 
     def __init__(self, spec: Spec, n_columns: int) -> None:
@@ -228,7 +228,8 @@ class Histories:
         columns = [each.column for each in features.entities] + list(features.distinct)
         self._numbers: dict[str, dict[str, int]] = {column: {} for column in columns}
         self._kinds = [
-            Kind(Spec.of(each, features), len(each.distinct)) for each in features.entities
+            EntityHistories(Spec.of(each, features), len(each.distinct))
+            for each in features.entities
         ]
         self._keys = [self._numbers[each.column] for each in features.entities]
         self._distinct = [self._numbers[column] for column in features.distinct]
@@ -369,7 +370,7 @@ class Histories:
         keys = self._keys[i]
         return keys.setdefault(name, len(keys))
 
-    def _make_place(self, kind: Kind, who: int) -> None:
+    def _make_place(self, kind: EntityHistories, who: int) -> None:
         if who >= len(kind.size):
             kind.grow_entities(max(who + 1, len(kind.size) * 3 // 2))
 

@@ -6,6 +6,18 @@ card and its terminal did before, ``decision`` denies or accepts it and says wha
 and time have found, ``worker`` does what can wait, ``api`` and ``client`` are the doors.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rarefind._core.lazy import lazily
 from rarefind.desk.schema import Schema
 
-__all__ = ["Schema"]
+if TYPE_CHECKING:
+    from rarefind.desk.client import AsyncClient, Client
+
+__all__ = ["AsyncClient", "Client", "Schema"]
+
+__getattr__ = lazily(
+    __name__, {"AsyncClient": "rarefind.desk.client", "Client": "rarefind.desk.client"}
+)

@@ -133,3 +133,16 @@ class LabelEntry:
     arrived: int
     fraud: bool
     source: str
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """Why a request, or a transaction of a batch, was not accepted; nothing of it was stored.
+
+    ``type`` is for programs, such as ``conflict`` or ``too-large``; ``title`` and ``detail`` are
+    for people; ``where`` is the part of the request that is wrong.
+    """
+
+    type: str
+    title: str
+    detail: str
+    where: str = ""

@@ -91,6 +91,10 @@ class LimitSchema(_Section, frozen=True):
     batch: int = 1_000
     body: int = 1_000_000
     waiting: int = 2_000
+    #: Transactions a second of one token; 0 for any number.
+    rate: int = 5_000
+    #: Requests a second of one token to the web process; 0 for any number.
+    requests: int = 100
 
 
 class RetentionSchema(_Section, frozen=True):

@@ -213,7 +213,7 @@ def test_only_one_is_the_sole_writer(open_database, database):
         pytest.skip("a folder has a lock of its own")
     first = open_database(sole=True)
     with pytest.raises(DatabaseUnavailable, match="another decision process"):
-        open_database(sole=True)
+        open_database(sole=True, wait=1.0)
     first.close()
     open_database(sole=True)
 

@@ -197,11 +197,14 @@ class PostgresDatabase:
 
         connection.adapters.register_dumper(bool, _truth_dumper())
         if self._sole:
-            taken = connection.execute("SELECT pg_try_advisory_lock(%s, %s)", (_SOLE, self._number))
-            if not taken.fetchall()[0][0]:
+            try:
+                # A process that was killed, or a connection that was lost in its commit, keeps
+                # the lock until the server has noticed: what it did is known then.
+                connection.execute("SELECT pg_advisory_lock(%s, %s)", (_SOLE, self._number))
+            except self._psycopg.errors.LockNotAvailable:
                 raise DatabaseUnavailable(
                     f"{self.name} belongs to another decision process that runs: stop it first."
-                )
+                ) from None
         made = connection.execute("SELECT to_regnamespace(%s)", (self.schema,)).fetchall()
         if made[0][0] is None and not self._read_only:
             with connection.transaction():

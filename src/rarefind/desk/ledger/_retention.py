@@ -88,7 +88,7 @@ def _days(writer: Writer, rows: list[Row]) -> list[Day]:
         "SELECT id, fraud FROM labels WHERE id IN :ids ORDER BY sequence",
         ids=[row[3] for row in rows],
     )
-    fraud: dict[str, int] = {id_: known for id_, known in labels}  # the last one counts
+    fraud: dict[str, int] = dict(labels)  # the last one counts
     by_day: dict[int, list[Row]] = defaultdict(list)
     for row in rows:
         by_day[row[1] // _DAY].append(row)

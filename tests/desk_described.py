@@ -1,0 +1,43 @@
+"""Requests drawn from the description of an app, which none may answer with a mistake."""
+
+from contextlib import suppress
+
+import schemathesis
+from hypothesis import given, settings
+from hypothesis.errors import Unsatisfiable
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+]
+
+
+def try_description(url, token, examples):
+    """Send requests that fit the description, and such that do not; return how many."""
+    description = schemathesis.openapi.from_url(f"{url}/openapi.json")
+    count = 0
+    for found in description.get_all_operations():
+        operation = found.ok()
+        for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
+
+            @given(case=operation.as_strategy(generation_mode=mode))
+            @settings(max_examples=examples, database=None)
+            def send(case):
+                nonlocal count
+                count += 1
+                answer = case.call(headers={"authorization": f"Bearer {token}"})
+                case.validate_response(answer, checks=CHECKS)
+
+            # Where nothing is sent, nothing can be wrong.
+            with suppress(Unsatisfiable):
+                send()
+    return count
