@@ -9,7 +9,7 @@ from desk.databases import KINDS, opener
 from rarefind.desk import Schema
 from rarefind.desk.alerts import CaseError, Cases, NoSuchCase, Queue, expected_hits
 from rarefind.desk.clock import ManualClock
-from rarefind.desk.labels import Labels
+from rarefind.desk.labels import LabelHistory
 from rarefind.desk.records import Entry, Outcome
 
 DAY = 86_400 * 10**9
@@ -35,7 +35,7 @@ class Desk:
     def __init__(self, open_database):
         self.clock = ManualClock(NOON)
         self.database = open_database()
-        self.labels = Labels(self.database, SCHEMA, self.clock)
+        self.labels = LabelHistory(self.database, SCHEMA, self.clock)
         self.cases = Cases(self.database, SCHEMA, self.labels, self.clock)
         self.queue = Queue(self.cases, SCHEMA, self.clock)
         self.sequence = 0

@@ -5,14 +5,14 @@ from desk.alerts.test_work_cases import NOON, SCHEMA
 from desk.databases import KINDS, opener
 
 from rarefind.desk.clock import ManualClock
-from rarefind.desk.labels import ClaimError, Claims, Labels, NoSuchClaim
+from rarefind.desk.labels import ClaimError, Claims, LabelHistory, NoSuchClaim
 
 
 @pytest.fixture(params=KINDS)
 def desk(request, tmp_path):
     clock = ManualClock(NOON)
     database = opener(request.param, tmp_path)()
-    labels = Labels(database, SCHEMA, clock)
+    labels = LabelHistory(database, SCHEMA, clock)
     yield clock, labels, Claims(database, labels, clock)
     database.close()
 

@@ -20,7 +20,7 @@ from rarefind.desk.alerts._case import (
 from rarefind.desk.alerts._tables import STEPS
 from rarefind.desk.clock import DeskClock
 from rarefind.desk.database import Database, Writer, migrate
-from rarefind.desk.labels import Labels
+from rarefind.desk.labels import LabelHistory
 from rarefind.desk.records import Entry
 from rarefind.desk.schema import Schema
 
@@ -43,13 +43,13 @@ class Cases:
     database : Database
         That of the desk, not the ledger.
     schema : Schema
-    labels : Labels
+    labels : LabelHistory
         Where verdicts become labels.
     clock : DeskClock
     """
 
     def __init__(
-        self, database: Database, schema: Schema, labels: Labels, clock: DeskClock
+        self, database: Database, schema: Schema, labels: LabelHistory, clock: DeskClock
     ) -> None:
         migrate(database, "alerts", STEPS)
         self._database, self._schema, self._labels, self._clock = database, schema, labels, clock

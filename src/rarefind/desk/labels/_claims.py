@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rarefind.desk.clock import DeskClock
 from rarefind.desk.database import Database, DatabaseConflict, Row, Writer, migrate
-from rarefind.desk.labels._labels import Labels
+from rarefind.desk.labels._labels import LabelHistory
 from rarefind.desk.labels._tables import STEPS
 
 __all__ = ["Claim", "ClaimError", "Claims", "NoSuchClaim"]
@@ -43,7 +43,7 @@ class Claim:
 class Claims:
     """The claims of a desk: one a transaction, which an expert confirms or rejects once."""
 
-    def __init__(self, database: Database, labels: Labels, clock: DeskClock) -> None:
+    def __init__(self, database: Database, labels: LabelHistory, clock: DeskClock) -> None:
         migrate(database, "labels", STEPS)
         self._database, self._labels, self._clock = database, labels, clock
 

@@ -11,7 +11,7 @@ from rarefind.desk.database import Database, Row, Writer, migrate
 from rarefind.desk.labels._tables import STEPS
 from rarefind.desk.schema import Schema
 
-__all__ = ["Label", "Labels", "RipeLabel"]
+__all__ = ["Label", "LabelHistory", "RipeLabel"]
 
 _FRAUD = {"fraud": True, "genuine": False, "unclear": None}
 
@@ -42,7 +42,7 @@ class RipeLabel:
     source: str
 
 
-class Labels:
+class LabelHistory:
     """The labels of a desk, from all sources.
 
     A verdict counts at once, a claim when it is confirmed, and silence for as long as the schema's
