@@ -16,6 +16,7 @@ from rarefind.rules._record import as_function
 from rarefind.rules._sql import as_sql
 from rarefind.rules._table import as_expression
 from rarefind.rules._table_values import as_columns, check_pairs
+from rarefind.rules.syntax import Column
 
 
 class Rule:
@@ -39,7 +40,7 @@ class Rule:
         that is not there, or has something else, is an error at once. Without it, what a column
         contains is inferred from how the rule uses it.
     constants : dict, default=None
-        Values of names that are not columns.
+        Values of names that are not columns; the rule keeps those that it names.
     weight : float, default=None
         What the rule adds to the priority of a row where it fires, for queries.
 
@@ -79,7 +80,10 @@ class Rule:
         tree = parse(text)
         self.text = str(tree)
         self.name = self.text if name is None else str(name)
-        self.constants = dict(constants or {})
+        # Its own only: all those of a file, in each of its rules, would be far too many.
+        named = dict.fromkeys(node.name for node in tree.walk() if isinstance(node, Column))
+        given = constants or {}
+        self.constants = {name: given[name] for name in named if name in given}
         self.weight = None if weight is None else float(weight)
         self._tree = with_constants(tree, self.constants)
         self.columns: dict[str, str | None] = kinds_of(self._tree, columns)
