@@ -50,6 +50,7 @@ STEPS = st.lists(
         st.tuples(st.just("ask"), ROWS),
         st.tuples(st.just("label"), st.tuples(st.integers(0, 50), st.booleans())),
         st.tuples(st.just("undo"), st.integers(1, 4)),
+        st.tuples(st.just("restore"), st.none()),
         st.tuples(
             st.just("forget"), st.tuples(st.integers(-40, 20), st.sampled_from([None, 1, 2]))
         ),
@@ -108,6 +109,10 @@ class Both:
         earliest = before + self.fast.features.reach
         self.earliest = max(earliest, self.earliest or earliest)
 
+    def restore(self, _):
+        self.done.clear()
+        self.fast = Histories.from_arrays(self.fast.features, self.fast.to_arrays())
+
     def is_too_old(self, row):
         return self.earliest is not None and row[1] < self.earliest
 
@@ -120,13 +125,35 @@ def test_a_transaction_is_described_as_defined(steps, memory, last):
         getattr(both, step)(value)
 
 
-@given(
+PAST = (
     st.lists(ROWS, min_size=3, max_size=40),
     st.sets(st.integers(0, 39), min_size=1),
     st.lists(st.tuples(st.integers(-15, 20), st.sampled_from([None, 1, 2])), min_size=1),
     st.lists(ROWS, min_size=1, max_size=10),
     st.sampled_from([None, "5h", "6h"]),
 )
+
+
+@given(*PAST)
+@settings(max_examples=300)
+def test_what_is_saved_is_described_the_same(rows, frauds, sweeps, later, memory):
+    both = Both(feature_list(memory))
+    for row in rows:
+        both.add(row)
+    for number in frauds:
+        both.label((number, True))
+    if len(later) % 2:
+        both.forget(sweeps[0])
+    saved, both.fast = both.fast, Histories.from_arrays(both.fast.features, both.fast.to_arrays())
+    assert len(saved) == len(both.fast)
+    for row in later:
+        both.add(row)
+    both.label((min(frauds), False))
+    for row in later:
+        both.ask(row)
+
+
+@given(*PAST)
 @settings(max_examples=300)
 def test_what_is_forgotten_is_not_missed(rows, frauds, sweeps, later, memory):
     both = Both(feature_list(memory))
@@ -176,6 +203,37 @@ def test_what_is_forgotten_makes_room():
     both.earliest = START + last - 60 * MINUTE
     for minutes in range(-62, 200, 13):
         both.add((("a", "3", "z"), START + last + minutes * MINUTE, 5, ("3", "2")))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("time_0", [START + 1, START]),
+        ("time_0", [START, START + 10**15]),
+        ("time_0", [START]),
+        ("time_0", [1.0, 2.0]),
+        ("size_0", [3]),
+        ("size_0", [-1, 3]),
+        ("size_0", [0, 2]),
+        ("codes_0", [[0, 0], [0, 7]]),
+        ("codes_0", [[0, 0], [-2, 0]]),
+        ("fraud_entities", [[0, 9, 0]]),
+        ("name_lengths_0", [99]),
+        ("amount_0", None),
+    ],
+)
+def test_arrays_that_contradict_each_other_are_refused(name, value):
+    histories = Histories(feature_list())
+    for i in range(2):
+        histories.add(("a", "x", "z"), START + i, 1, ("x", "FR"))
+    histories.add_label("1", ("a", "x", "z"), START, True)
+    arrays = histories.to_arrays()
+    assert len(Histories.from_arrays(histories.features, arrays)) == 6
+    arrays.pop(name)
+    if value is not None:
+        arrays[name] = np.array(value)
+    with pytest.raises(ValueError, match="order|another|add up|no name|no entity"):
+        Histories.from_arrays(histories.features, arrays)
 
 
 def test_what_was_never_added_cannot_be_taken_back():

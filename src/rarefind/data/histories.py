@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Self
 from zoneinfo import ZoneInfo
 
 import numpy as np
 
 from rarefind._core.types import Array, Floats
+from rarefind.data._history_arrays import check_rows, pack_texts, taken, unpack_texts
 from rarefind.data._history_room import SIZES, SMALLEST, add_rows, forget_rows
 from rarefind.data._history_rows import BLOCK, describe_row, remove_row
 from rarefind.data.feature_list import (
@@ -192,6 +193,19 @@ class EntityHistories:
                 del self.frauds[who], self._fraud_arrays[who]
         return forget_rows(*self._arrays(), self.n_columns, first, stop, before, kept, long_before)
 
+    def rows(self) -> tuple[Array, Array, Array, Array]:
+        """How many rows each entity has, and the times, amounts and values of all rows."""
+        size = self.size
+        row = np.arange(int(size.sum())) - np.repeat(np.cumsum(size) - size, size)
+        place, room = np.repeat(self.place, size), np.repeat(self.room, size)
+        total = self.total[place + row]
+        before = np.where(row > 0, self.total[place + np.maximum(row - 1, 0)], 0)
+        before = np.where(row > 0, before, np.repeat(self.base, size))
+        codes = np.empty((len(row), self.n_columns), dtype=np.int64)
+        for column in range(self.n_columns):
+            codes[:, column] = self.codes[self.n_columns * place + column * room + row] >> 1
+        return size.copy(), self.time[place + row], total - before, codes
+
     def _known_frauds(self, who: int) -> Array:
         return self._fraud_arrays.get(who, _NO_TIMES)
 
@@ -365,6 +379,69 @@ class Histories:
             for id in old:
                 del self._frauds[id]
         return forgotten
+
+    def to_arrays(self) -> dict[str, Array]:
+        """All that is remembered as plain arrays, for :meth:`from_arrays`."""
+        times = [self.floor, self.earliest, self.newest]
+        arrays = {"times": np.array(times, dtype=np.int64)}
+        for i, numbers in enumerate(self._numbers.values()):
+            arrays[f"names_{i}"], arrays[f"name_lengths_{i}"] = pack_texts(numbers)
+        for i, kind in enumerate(self._kinds):
+            found = kind.rows()
+            for name, array in zip(("size", "time", "amount", "codes"), found, strict=True):
+                arrays[f"{name}_{i}"] = array
+        frauds = {id: one for id, one in self._frauds.items() if one[1] > self.floor}
+        arrays["fraud_ids"], arrays["fraud_id_lengths"] = pack_texts(frauds)
+        whose = np.array([who for who, _ in frauds.values()], dtype=np.int64)
+        arrays["fraud_entities"] = whose.reshape(len(frauds), len(self._kinds))
+        arrays["fraud_times"] = np.array([time for _, time in frauds.values()], dtype=np.int64)
+        return arrays
+
+    @classmethod
+    def from_arrays(cls, features: FeatureList, arrays: Mapping[str, Array]) -> Self:
+        """Histories of which every later transaction is described as by those that were saved.
+
+        Raises
+        ------
+        ValueError
+            If the arrays are not those of such a list, or contradict each other.
+        """
+        own = cls(features)
+        own.floor, own.earliest, own.newest = taken(arrays, "times", np.int64, (3,)).tolist()
+        for i, numbers in enumerate(own._numbers.values()):
+            text = taken(arrays, f"names_{i}", np.uint8, (-1,))
+            lengths = taken(arrays, f"name_lengths_{i}", np.int64, (-1,))
+            numbers.update((name, n) for n, name in enumerate(unpack_texts(text, lengths)))
+        for i in range(len(own._kinds)):
+            own._load_rows(i, arrays)
+        own._load_frauds(arrays)
+        most = max((len(numbers) for numbers in own._distinct), default=0)
+        own._seen.resize(max(len(own._seen), 2 * most + 2), refcheck=False)
+        return own
+
+    def _load_rows(self, i: int, arrays: Mapping[str, Array]) -> None:
+        kind, distinct = self._kinds[i], self.features.entities[i].distinct
+        time = taken(arrays, f"time_{i}", np.int64, (-1,))
+        size = taken(arrays, f"size_{i}", np.int64, (-1,))
+        amount = taken(arrays, f"amount_{i}", np.int64, (len(time),))
+        codes = taken(arrays, f"codes_{i}", np.int64, (len(time), len(distinct)))
+        names = [len(self._numbers[column]) for column in distinct]
+        check_rows(size, time, codes, self.newest, names)
+        if np.any(size[len(self._keys[i]) :]):
+            raise ValueError("an entity has no name")
+        self._make_place(kind, len(size) - 1)
+        kind.extend(np.repeat(np.arange(len(size)), size), time, amount, codes)
+
+    def _load_frauds(self, arrays: Mapping[str, Array]) -> None:
+        text = taken(arrays, "fraud_ids", np.uint8, (-1,))
+        ids = unpack_texts(text, taken(arrays, "fraud_id_lengths", np.int64, (-1,)))
+        times = taken(arrays, "fraud_times", np.int64, (len(ids),))
+        whose = taken(arrays, "fraud_entities", np.int64, (len(ids), len(self._kinds)))
+        known = [len(keys) for keys in self._keys]
+        if np.any(whose < -1) or np.any(whose >= known) or np.any(times <= self.floor):
+            raise ValueError("a fraud has no entity")
+        for id, who, time in zip(ids, whose.tolist(), times.tolist(), strict=True):
+            self._set_label(id, tuple(who), time, True)
 
     def __len__(self) -> int:
         """How many entries there are: a transaction has one with each of its entities."""
