@@ -25,10 +25,11 @@ from xgboost import XGBClassifier
 
 import rarefind
 from rarefind import TableModel
-from rarefind.auto import AutoClassifier
+from rarefind.auto import AutoClassifier, find_estimator
 from rarefind.boosting import NLBClassifier, SGBAPClassifier
 from rarefind.conditions import ConditionClassifier
 from rarefind.neighbors import GammaKNNClassifier
+from rarefind.streams import ONLBClassifier
 from rarefind.trees import MetaAPClassifier, MetaAPForestClassifier
 
 ROWS, CALLS = 20_000, 200
@@ -40,7 +41,11 @@ OURS = {
     "ConditionClassifier": lambda: ConditionClassifier(random_state=0),
     "AutoClassifier (12 trials)": lambda: AutoClassifier(trials=12, random_state=0),
     "GammaKNNClassifier": lambda: GammaKNNClassifier(random_state=0),
+    "GammaKNNClassifier (50,000 rows)": lambda: GammaKNNClassifier(random_state=0),
+    "ONLBClassifier": lambda: ONLBClassifier(random_state=0),
+    "XGBoost (find_estimator)": lambda: find_estimator("xgboost").make(),
 }
+LARGE = {"GammaKNNClassifier (50,000 rows)": 50_000}
 PEERS = {
     "XGBClassifier (300 trees)": lambda: XGBClassifier(n_estimators=300, n_jobs=1),
     "ExtraTreesClassifier (500 trees)": lambda: ExtraTreesClassifier(500, n_jobs=1),
@@ -48,27 +53,27 @@ PEERS = {
 _OPEN = "import rarefind, sys, time; rarefind.load(sys.argv[1]); print(time.process_time())"
 
 
-def made_up_table() -> pd.DataFrame:
+def made_up_table(rows: int = ROWS) -> pd.DataFrame:
     """Twelve numbers, two texts, one positive in forty."""
     rng = np.random.default_rng(0)
-    table = pd.DataFrame({f"x{i}": rng.normal(size=ROWS) for i in range(12)})
-    table["kind"] = rng.choice(list("abcdefgh"), ROWS)
-    table["city"] = rng.choice([f"c{i}" for i in range(20)], ROWS)
+    table = pd.DataFrame({f"x{i}": rng.normal(size=rows) for i in range(12)})
+    table["kind"] = rng.choice(list("abcdefgh"), rows)
+    table["city"] = rng.choice([f"c{i}" for i in range(20)], rows)
     score = table.x0 + table.x1 * table.x2 + 2 * (table.kind == "a") - (table.city == "c3")
-    table["fraud"] = np.where(score + rng.normal(size=ROWS) > 4, "yes", "no")
-    table.loc[rng.random(ROWS) < 0.05, "x3"] = np.nan
+    table["fraud"] = np.where(score + rng.normal(size=rows) > 4, "yes", "no")
+    table.loc[rng.random(rows) < 0.05, "x3"] = np.nan
     return table
 
 
-def milliseconds(call: Callable[[int], Any]) -> float:
-    """The median of some calls; the first, which may compile, is not counted."""
+def milliseconds(call: Callable[[int], Any], percent: float = 50) -> float:
+    """The median, or another percentile, of some calls; the first, which may compile, apart."""
     call(0)
     times = []
     for i in range(CALLS):
         begin = time.process_time()
         call(i)
         times.append(1e3 * (time.process_time() - begin))
-    return float(np.median(times))
+    return float(np.percentile(times, percent))
 
 
 def seconds_to_open(model: TableModel) -> float:
@@ -81,12 +86,24 @@ def seconds_to_open(model: TableModel) -> float:
     return min(map(float, runs))
 
 
+def row_scorer_figures(model: TableModel, values: list[dict[str, Any]]) -> dict[str, float]:
+    """Of a row scorer, which an older version of the library has not."""
+    if not hasattr(model, "row_scorer"):
+        return {}
+    score = model.row_scorer().score
+    return {
+        "row_scorer, ms": milliseconds(lambda i: score(values[i])),
+        "row_scorer p99, ms": milliseconds(lambda i: score(values[i]), 99),
+    }
+
+
 def measure() -> dict[str, dict[str, float]]:
     """Figures of each model, by what was measured."""
-    table = made_up_table()
-    rows = [table.iloc[[i]].drop(columns="fraud") for i in range(CALLS)]
     found = {}
     for name, make in OURS.items():
+        table = made_up_table(LARGE.get(name, ROWS))
+        rows = [table.iloc[[i]].drop(columns="fraud") for i in range(CALLS)]
+        values = [row.to_dict("records")[0] for row in rows]
         model = TableModel(make(), target="fraud").fit(table)
         estimator = model.estimator_
         encoded = pd.DataFrame(
@@ -100,8 +117,10 @@ def measure() -> dict[str, dict[str, float]]:
             "reason, ms": milliseconds(lambda i: estimator.explain(one[i])),
             "score of a table's row, ms": milliseconds(lambda i: model.priority(rows[i])),
             "its reason, ms": milliseconds(lambda i: model.explain(rows[i])),
+            **row_scorer_figures(model, values),
         }
         print(name, found[name], file=sys.stderr, flush=True)
+    table = made_up_table()
     numbers = table.filter(like="x").fillna(0.0)
     for name, make in PEERS.items():
         peer = make().fit(numbers, table["fraud"] == "yes")
@@ -135,8 +154,9 @@ def main() -> None:
     text = (
         f"Models of {ROWS:,} rows with twelve numbers and two texts: processor time of opening one "
         "in a fresh process, with all imports, and of one row a call: its score and its reason by "
-        "the estimator, on encoded columns, and by the table model, on the table's own. Peers score "
-        "the numbers only."
+        "the estimator, on encoded columns, and by the table model, on the table's own; and its score by "
+        "the table model's row_scorer, from a dict, median and 99th percentile. Peers score the "
+        "numbers only."
     )
     command = "python benchmarks/one_row.py"
     parts = [(text, as_table(own))]
@@ -149,7 +169,7 @@ def main() -> None:
 def as_table(found: dict[str, dict[str, float]]) -> pd.DataFrame:
     """A row a model."""
     table = pd.DataFrame.from_dict(found, orient="index")
-    return table.map(lambda value: "" if np.isnan(value) else f"{value:.2f}").reset_index(
+    return table.map(lambda value: "" if np.isnan(value) else f"{value:.3f}").reset_index(
         names="model"
     )
 

@@ -13,7 +13,7 @@ from rarefind.desk.api.decisions import DecisionDoor, decision_app
 from rarefind.desk.api.logs import Log
 from rarefind.desk.api.metrics import Metrics
 from rarefind.desk.api.tokens import Tokens
-from rarefind.desk.database import DatabaseUnavailable, SqliteDatabase
+from rarefind.desk.database import SqliteDatabase
 from rarefind.desk.intake import Intake
 from rarefind.desk.records import Answer, Refusal
 
@@ -106,7 +106,6 @@ class Desk:
             self.decider,
             threaded=self.threaded,
             room=self.door.intake.schema.limits.waiting,
-            unavailable=(DatabaseUnavailable,),
             metrics=self.door.metrics,
             log=self.door.log,
         )

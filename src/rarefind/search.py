@@ -26,8 +26,9 @@ from rarefind._core.fields import (
     StateError,
     Whole,
 )
-from rarefind._core.pairs import embed, nearest_on_all_cores, squared_distances
+from rarefind._core.pairs import embed, nearest_on_all_cores, nearest_squared, squared_distances
 from rarefind._core.saved import saved
+from rarefind._core.sklearn_compat import tree_of
 from rarefind._core.state import State
 from rarefind._core.threads import limit_threads
 from rarefind._core.types import Array, Bools, Floats, Ints
@@ -41,6 +42,10 @@ _CHECKED = partial(config_context, assume_finite=True, skip_parameter_validation
 
 # So many points are cut into blocks; fewer are searched in less time than that takes.
 _WORTH_BLOCKS = 20_000
+
+# So few distances are measured one by one before scikit-learn has begun.
+_FEW_PAIRS = 20_000
+_FEW_ROWS = 64
 
 # Queries are answered in blocks, so that what is held beside the points stays near 128 MB.
 _BLOCK_ROWS, _BLOCK_CELLS = 8192, 2**24
@@ -287,7 +292,10 @@ class NeighborSearch:
             found, at = self._nearest_by_products(rows, fetch)
         else:
             assert self._index is not None
-            found, at = self._index.kneighbors(rows, fetch)
+            tree = tree_of(self._index)
+            # A few rows are found before threads have started.
+            ask = self._index.kneighbors if tree is None or len(rows) > _FEW_ROWS else tree.query
+            found, at = ask(rows, fetch)
         found = np.where(found <= _rounding(rows, self.distance)[:, None], 0.0, found)
         if self.distance == "cosine":
             found = found**2 / 2
@@ -299,9 +307,13 @@ class NeighborSearch:
     def _nearest_by_products(self, rows: Floats, fetch: int) -> tuple[Floats, Ints]:
         """Euclidean neighbours: candidates by matrix products, then proved or searched again."""
         assert self._index is not None
+        if len(rows) * len(self._distinct) <= _FEW_PAIRS:
+            found, at = nearest_squared(rows, self._distinct, fetch)
+            return np.sqrt(found), at
         centred = rows if self._centre is None else rows - self._centre
         # One more than wanted shows how far away the points are that were not fetched.
         rough, at = self._index.kneighbors(centred, min(fetch + 1, len(self._distinct)))
+        at = np.sort(at, axis=1)  # of two at the same distance the first comes first
         found, at = _sorted(squared_distances(rows, self._distinct, at), at)
         found, at = found[:, :fetch], at[:, :fetch]
         if fetch < len(self._distinct):

@@ -167,6 +167,17 @@ def test_kinds_are_told_by_use():
     assert rule.columns == kinds
 
 
+def test_a_rule_keeps_its_own_constants():
+    """With all 3,000 of a file in each of its 3,000 rules, 97 KB took 7 s to read."""
+    text = "".join(f"let k{i} = {i}\nr{i}: a > k{i}\n" for i in range(300))
+    rules = RuleSet.from_text(text)
+    assert [rule.constants for rule in rules] == [{f"k{i}": i} for i in range(300)]
+    assert RuleSet.from_json(rules.to_json()).rules == rules.rules
+    assert RuleSet.from_text(rules.to_text()).rules == rules.rules
+    with pytest.raises(RuleError, match="The constant 'unused' is"):
+        RuleSet({"r": "a > 1"}, constants={"unused": [1]})
+
+
 def test_constants_have_names_and_values():
     rule = Rule("a > limit and b = home", constants={"limit": -2.5, "home": "FR"})
     assert rule.text == "a > limit and b = home"

@@ -76,7 +76,7 @@ def check_finite(estimator: Any, X: Floats, allow_nan: bool = False) -> None:
     """
     bad = np.isinf(X) if allow_nan else ~np.isfinite(X)
     if not bad.any():
-        if _squares_values(estimator):
+        if squares_values(estimator):
             _check_squares(estimator, X)
         return
     column = int(bad.any(axis=0).argmax())
@@ -89,7 +89,7 @@ def check_finite(estimator: Any, X: Floats, allow_nan: bool = False) -> None:
     )
 
 
-def _squares_values(estimator: Any) -> bool:
+def squares_values(estimator: Any) -> bool:
     """Whether the estimator measures distances; given ones are only compared."""
     given = getattr(estimator, "distance", None) == "precomputed"
     return getattr(estimator, "_squares_values", False) and not given
@@ -110,7 +110,7 @@ def _check_squares(estimator: Any, X: Floats) -> None:
 
 def check_spread(estimator: Any, X: Floats) -> None:
     """Raise on training rows whose differences are so small that their squares are 0."""
-    if not _squares_values(estimator):
+    if not squares_values(estimator):
         return
     spread = X.max(axis=0) - X.min(axis=0)
     if 0 < spread.max() < _SMALLEST_TO_SQUARE:

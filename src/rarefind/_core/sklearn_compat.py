@@ -26,6 +26,7 @@ __all__ = [
     "may_be_an_object",
     "register_scorer",
     "report_progress",
+    "tree_of",
     "with_callbacks",
 ]
 
@@ -121,3 +122,8 @@ def report_progress(
         yield step
     if context is not None:
         context.call_on_fit_task_end(estimator=estimator, X=X, y=y, reconstruction_attributes={})
+
+
+def tree_of(index: Any) -> Any:
+    """The kd-tree of fitted `NearestNeighbors`, None where they are searched by brute force."""
+    return index._tree

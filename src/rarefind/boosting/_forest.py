@@ -15,7 +15,7 @@ import numpy as np
 from rarefind._core.kernels import kernel, read_only
 from rarefind._core.types import Array, Bools, Floats, Ints
 from rarefind.boosting._coding import Coding
-from rarefind.boosting._scoring import find_place
+from rarefind.data.bins import find_place
 
 #: Rows up to which a forest takes less time than XGBoost with its setting up.
 FEW_ROWS = 64

@@ -10,7 +10,7 @@ from joblib import Parallel, delayed
 from rarefind._core.kernels import kernel, read_only
 from rarefind._core.types import Array, Bools, Floats, Ints
 from rarefind.boosting._coding import Coding, layout
-from rarefind.data.bins import WORTH_THREADS, fill_codes, find_code
+from rarefind.data.bins import WORTH_THREADS, fill_codes, find_place
 
 
 class Scoring(NamedTuple):
@@ -62,16 +62,3 @@ def _fill_places(column: Floats, levels: Floats, codes: Array) -> None:
     """The place of each value among the categories, NaN for a value that is not one of them."""
     for i in range(column.size):
         codes[i] = find_place(column[i], levels)
-
-
-@kernel
-def find_place(value: float, levels: Floats) -> float:
-    """The place of a value among the categories, NaN where it is not one of them."""
-    # Mostly levels are the numbers from 0 on.
-    if 0 <= value < levels.size and levels[int(value)] == value:
-        return float(int(value))
-    if not np.isnan(value):
-        above = find_code(value, levels)
-        if above > 0 and levels[above - 1] == value:
-            return float(above - 1)
-    return np.nan

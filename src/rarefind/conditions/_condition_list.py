@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,6 +56,16 @@ class ConditionList(NamedTuple):
         """Scores of rows, added up in the order of the list."""
         held = self.held(X, n_jobs)
         return _sum_weights(held.indptr, held.indices, self.weights, self.start)
+
+    def row_score(self) -> Callable[[Floats], float]:
+        """What :meth:`score` gives, of one row."""
+        holding, (start, weights, _, sums) = self.tests.holding(), self
+
+        def score(row: Floats) -> float:
+            count, held = holding(with_combinations(row[np.newaxis], sums))
+            return float(_sum_weights(np.append(0, count), held, weights, start)[0])
+
+        return score
 
     def held(self, X: Floats, n_jobs: int | None = None) -> csr_matrix:
         """Which conditions hold for which rows."""

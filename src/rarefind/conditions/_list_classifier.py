@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Self
 
 import pandas as pd
@@ -155,6 +156,9 @@ class ConditionListClassifier(RareClassifier):
 
     def _priority(self, X: Floats) -> Floats:
         return self._condition_list.score(X, self.n_jobs)
+
+    def _row_function(self) -> Callable[[Floats], float]:
+        return self._condition_list.row_score()
 
     def _explain(self, X: Floats) -> list[Reason]:
         scores = self._condition_list.score(X)

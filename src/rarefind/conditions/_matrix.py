@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -101,16 +102,22 @@ class BranchArrays(NamedTuple):
         low, high = float(self.low[t]), float(self.high[t])
         return Test(low, high, levels, bool(self.negated[t]), bool(self.missing[t]))
 
+    def holding(self) -> Callable[[Floats], tuple[Array, Array]]:
+        """What tells how many conditions hold for each of some rows, and which, row after row."""
+        tests = self.column, self.low, self.high, self.missing
+        return partial(_count_holding, self.start, self.asks, *tests, *_Levels.of(self))
+
     def matrix(self, X: Floats, n_jobs: int | None = None) -> csr_matrix:
         """Which conditions (columns) hold for which rows."""
-        X = read_only(X)
+        X, holding = read_only(X), self.holding()
         blocks = [X[at : at + _BLOCK] for at in range(0, max(1, len(X)), _BLOCK)]
         threads = min(effective_n_jobs(n_jobs), len(blocks))
-        numbers = self.column, self.low, self.high, self.missing
-        found = Parallel(n_jobs=threads, require="sharedmem")(
-            delayed(_holding)(block, self.start, self.asks, *numbers, *_Levels.of(self))
-            for block in blocks
-        )
+        if threads == 1:  # a few rows are done before joblib has begun
+            found = [holding(block) for block in blocks]
+        else:
+            found = Parallel(n_jobs=threads, require="sharedmem")(
+                delayed(holding)(block) for block in blocks
+            )
         counts = np.concatenate([count for count, _ in found])
         start = np.concatenate([[0], np.cumsum(counts)])
         held = np.concatenate([held for _, held in found])
@@ -158,8 +165,7 @@ class _Levels(NamedTuple):
 
 
 @kernel
-def _holding(
-    X: Floats,
+def _count_holding(
     start: Array,
     asks: Array,
     column: Array,
@@ -171,6 +177,7 @@ def _holding(
     levels: Floats,
     of_test: Array,
     passes: Bools,
+    X: Floats,
 ) -> tuple[Array, Array]:
     """How many conditions hold for each row, and which, row after row.
 

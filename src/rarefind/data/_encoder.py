@@ -29,6 +29,7 @@ from rarefind.data.columns import (
     value_text,
 )
 from rarefind.data.frames import as_frame, as_piece, column_names, has_names
+from rarefind.data.row_encoder import encode_one_row
 
 _STATE_VERSION = 1
 
@@ -191,7 +192,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : DataFrame of pandas or polars, Arrow table or array of shape (n, d)
-            The rows. An array has the columns of the fit in their order.
+            The rows. An array has the columns of the fit in their order. A dict is one row, and
+            takes the least time.
 
         Returns
         -------
@@ -214,6 +216,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ndarray of shape (n, n_outputs), in Fortran order
         """
         check_is_fitted(self)
+        row = encode_one_row(self, X)
+        if row is not None:
+            return row
         by_name = isinstance(X, pa.Table) and hasattr(self, "feature_names_in_")
         table = as_piece(X, 0) if by_name else self._align(as_frame(X), has_names(X))
         names = set(column_names(table))

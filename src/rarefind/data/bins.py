@@ -257,6 +257,19 @@ def find_code(value: float, cuts: Floats) -> int:
     return low
 
 
+@kernel
+def find_place(value: float, levels: Floats) -> float:
+    """The place of a value among the categories, NaN where it is not one of them."""
+    # Mostly levels are the numbers from 0 on.
+    if 0 <= value < levels.size and levels[int(value)] == value:
+        return float(int(value))
+    if not np.isnan(value):
+        above = find_code(value, levels)
+        if above > 0 and levels[above - 1] == value:
+            return float(above - 1)
+    return np.nan
+
+
 def fill_codes(column: Floats, cuts: Floats, names: Array, codes: Array) -> None:
     """Fill the names of many values, by the number of cuts at or below each; NaN stays.
 

@@ -23,6 +23,7 @@ __all__ = [
     "check_per",
     "has_dates",
     "nanoseconds",
+    "period_around",
     "period_bounds",
     "period_names",
     "period_starts",
@@ -161,6 +162,19 @@ def period_bounds(numbers: Array, per: str) -> tuple[Ints, Ints]:
     begin = [start(int(number)) for number in numbers]
     end = [start(int(number) + 1) for number in numbers]
     return np.array(begin, dtype=np.int64), np.array(end, dtype=np.int64)
+
+
+def period_around(instant: int, zone: str, per: str) -> tuple[int, int]:
+    """When the period of a time begins and ends by the clocks of a time zone, as instants."""
+    import pandas as pd
+
+    local = pd.Timestamp(instant, tz="UTC").tz_convert(zone).tz_localize(None)
+    period = local.to_period(_FREQUENCIES[per])
+    begin, end = (
+        each.start_time.tz_localize(zone, nonexistent="shift_forward", ambiguous=True)
+        for each in (period, period + 1)
+    )
+    return int(begin.as_unit("ns").value), int(end.as_unit("ns").value)
 
 
 class Clock:

@@ -24,8 +24,8 @@ from rarefind.data.types import (
 )
 
 _NESTED = (list, tuple, dict, set, np.ndarray)
-# The time as it is written, with whatever offset: by the clock on the spot.
-_LOCAL = "local"
+#: The zone of times that are read as they are written, with whatever offset.
+LOCAL = "local"
 
 
 def kind_of(column: pd.Series[Any]) -> str:
@@ -106,9 +106,9 @@ def dates(column: pd.Series[Any], written: str | None, zone: str | None) -> Arra
     elif isinstance(column.dtype, pd.PeriodDtype):
         column = column.dt.to_timestamp()
     if pt.is_object_dtype(column.dtype):
-        column = _as_written(column) if zone == _LOCAL else _one_zone(column)
+        column = _as_written(column) if zone == LOCAL else _one_zone(column)
     if column.dt.tz is not None:
-        own = column if zone == _LOCAL else column.dt.tz_convert(zone or "UTC")
+        own = column if zone == LOCAL else column.dt.tz_convert(zone or "UTC")
         column = own.dt.tz_localize(None)
     return column.to_numpy(dtype="datetime64[us]")
 
@@ -131,24 +131,26 @@ def time_zone(column: pd.Series[Any]) -> str:
     An offset is not a zone: ``+01:00`` in winter is ``+02:00`` in summer, and nine o'clock is nine
     o'clock in both.
     """
-    name = str(getattr(column.dtype, "tz", _LOCAL))
+    name = str(getattr(column.dtype, "tz", LOCAL))
     try:
         return ZoneInfo(name).key
     except (ZoneInfoNotFoundError, ValueError):
-        return _LOCAL
+        return LOCAL
 
 
 def texts(column: pd.Series[Any]) -> Text:
     """A column as cleaned Arrow text, null where missing."""
     if isinstance(column.dtype, pd.CategoricalDtype):
-        levels = pa.array([_text(level) for level in column.cat.categories], pa.string())
+        levels = pa.array([level_text(level) for level in column.cat.categories], pa.string())
         codes = column.cat.codes.to_numpy()
         return clean(levels.take(pa.array(codes, mask=codes < 0)))
     if pt.is_string_dtype(column.dtype) and not pt.is_object_dtype(column.dtype):
         return clean(pa.array(column.to_numpy(dtype=object), pa.string(), from_pandas=True))
     values = column.to_numpy(dtype=object)
     known = column.notna().to_numpy()
-    written = [_text(value) if there else None for value, there in zip(values, known, strict=True)]
+    written = [
+        level_text(value) if there else None for value, there in zip(values, known, strict=True)
+    ]
     return clean(pa.array(written, pa.string()))
 
 
@@ -187,7 +189,7 @@ def _kind_of_objects(column: pd.Series[Any]) -> str:
     return "text"
 
 
-def _text(value: Hashable) -> str:
+def level_text(value: Hashable) -> str:
     """A value as a level's name: 2.0 is "2", as whole numbers beside missing ones become floats."""
     if isinstance(value, (bool, np.bool_)):
         return (TRUE_WORDS if value else FALSE_WORDS)[0]

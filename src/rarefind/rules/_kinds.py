@@ -50,6 +50,12 @@ def with_constants(
     return _replace_constants(tree, values, used), used
 
 
+def check_constants(constants: Mapping[str, Any]) -> None:
+    """Raise on a constant that no rule could use."""
+    for name, value in constants.items():
+        _literal(name, value)
+
+
 def kinds_of(tree: Node, columns: Mapping[str, str] | None) -> dict[str, str | None]:
     """The columns of a rule, in order, with what they contain; None where anything would do.
 

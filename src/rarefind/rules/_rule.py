@@ -16,6 +16,7 @@ from rarefind.rules._record import as_function
 from rarefind.rules._sql import as_sql
 from rarefind.rules._table import as_expression
 from rarefind.rules._table_values import as_columns, check_pairs
+from rarefind.rules.syntax import Column
 
 
 class Rule:
@@ -42,7 +43,7 @@ class Rule:
         that is not there, or has something else, is an error at once. Without it, what a column
         contains is inferred from how the rule uses it.
     constants : dict, default=None
-        Values of names that are not columns.
+        Values of names that are not columns; the rule keeps those that it names.
     lists : dict, default=None
         Numbers or texts by the name of their list, for ``in list('name')``; a list can be empty.
     weight : float, default=None
@@ -87,7 +88,10 @@ class Rule:
         tree = parse(text)
         self.text = str(tree)
         self.name = self.text if name is None else str(name)
-        self.constants = dict(constants or {})
+        # Its own only: all those of a file, in each of its rules, would be far too many.
+        named = dict.fromkeys(node.name for node in tree.walk() if isinstance(node, Column))
+        given = constants or {}
+        self.constants = {name: given[name] for name in named if name in given}
         self.weight = None if weight is None else float(weight)
         self._tree, used = with_constants(tree, self.constants, lists or {})
         self.lists = {key: tuple(node.value for node in values) for key, values in used.items()}

@@ -16,6 +16,10 @@ from rarefind.rules._rule import Rule
 from rarefind.rules.rule_set import RuleSet, logical_lines, weight_line
 from rarefind.rules.syntax import Column, Compare
 
+# Each rule of a file with a mistake is read by itself, with its constants: of larger files only the
+# first mistake is reported.
+_MOST_LINES = 1_000
+
 
 def read_rules(path: str | Path, table: pd.DataFrame | None = None) -> RuleSet:
     """Read a file of rules, and check that they fit a table.
@@ -30,7 +34,8 @@ def read_rules(path: str | Path, table: pd.DataFrame | None = None) -> RuleSet:
     Returns
     -------
     RuleSet
-        An error names all mistakes of the file, one a line.
+        An error names all mistakes of the file, one a line; of a file of more than 1,000 lines the
+        first.
 
     Examples
     --------
@@ -93,7 +98,9 @@ def _text_of(path: Path) -> str:
 
 
 def _one_by_one(text: str, path: Path) -> list[str]:
-    """The file once for each rule, with all constants and no other rule."""
+    """The file once for each rule, with all constants and no other rule; none of a long file."""
+    if text.count("\n") > _MOST_LINES:
+        return []
     if _is_json(path):
         try:
             whole = json.loads(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -16,6 +17,7 @@ from rarefind._core.text import visible
 from rarefind._core.types import ArrayLike, Bools, Ints, Label, Table
 from rarefind.data.clock import read_times
 from rarefind.metrics.intervals import share_interval
+from rarefind.rules._kinds import check_constants
 from rarefind.rules._parse import RuleError, parse
 from rarefind.rules._rule import Rule, which_fire
 from rarefind.rules.sql_words import check_dialect, sql_name, sql_number, sql_table
@@ -83,6 +85,7 @@ class RuleSet:
         weights: Mapping[str, float] | None = None,
     ) -> None:
         if isinstance(rules, Mapping):
+            check_constants(constants or {})
             known = dict(weights or {})
             for name in known.keys() - rules.keys():
                 raise RuleError(f"There is a weight of {name!r}, and no rule of that name.")
@@ -92,11 +95,11 @@ class RuleSet:
             ]
         self.rules = list(rules)
         names = [rule.name for rule in self.rules]
-        twice = [name for name in names if names.count(name) > 1]
-        if twice:
-            raise RuleError(f"Two rules are called {twice[0]!r}.")
         if len(names) > MOST_RULES:
             raise RuleError(f"There are {len(names):,} rules; at most {MOST_RULES:,} are taken.")
+        twice = [name for name, count in Counter(names).items() if count > 1]
+        if twice:
+            raise RuleError(f"Two rules are called {twice[0]!r}.")
 
     @classmethod
     def from_text(

@@ -18,7 +18,9 @@ from rarefind.data import DriftReference, check_target
 from rarefind.data.clock import time_order
 from rarefind.data.column_reference import ColumnReference
 from rarefind.data.frames import as_frame, entity_codes
+from rarefind.data.row_encoder import row_encoder
 from rarefind.data.row_numbers import row_name
+from rarefind.row_scorer import RowScorer
 from rarefind.rules import Reason, RuleSet
 from rarefind.selection.labelled import Labelled
 from rarefind.tables._card import ModelCard, held_about_people
@@ -212,6 +214,17 @@ class TableModel(ClassifierMixin, BaseEstimator):
     def priority(self, table: Table) -> Floats:
         """Raw score of each row for ranking: higher goes first."""
         return self._scores(table, probability=False).priority
+
+    def row_scorer(self) -> RowScorer:
+        """What scores one row at a time, as :meth:`priority` does but in microseconds.
+
+        Returns
+        -------
+        RowScorer
+            ``score({"amount": 12.5, "country": "FR", …})`` is the priority of a row.
+        """
+        score = self._fitted().row_scorer().score
+        return RowScorer(self.encoder_.columns_, row_encoder(self.encoder_).encode, score)
 
     def decision_function(self, table: Table) -> Floats:
         """Priority above the threshold, signed as in scikit-learn: plus means ``classes_[1]``."""

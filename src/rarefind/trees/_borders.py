@@ -38,11 +38,15 @@ def blend(tree: MetaTree, X: Floats, width: Floats, value: Floats) -> Floats:
     Bands are ``width`` to each side of a threshold. Each column of ``value`` is a number for every
     outer node: the scores of leaves, and 0 for those that are none.
     """
-    c, nodes = tree.conditions, tree.nodes
+    c, nodes, values = shares_of_sides(tree), tree.nodes, np.ascontiguousarray(value)
     end = condition_ends(nodes.root, c.feature.size)
-    shares = c._replace(left=_shares_at(tree, c.left), right=_shares_at(tree, c.right))
-    values = np.ascontiguousarray(value)
-    return _blend(tree.encode(X), shares, 2.0 * width, nodes, end, tree.sets, values)
+    return blend_coded(tree.encode(X), c, 2.0 * width, nodes, end, tree.sets, values)
+
+
+def shares_of_sides(tree: MetaTree) -> TreeConditions:
+    """The conditions with sides that say where the kernel finds the share of each child."""
+    c = tree.conditions
+    return c._replace(left=_shares_at(tree, c.left), right=_shares_at(tree, c.right))
 
 
 def _shares_at(tree: MetaTree, child: Array) -> Array:
@@ -55,7 +59,7 @@ def _shares_at(tree: MetaTree, child: Array) -> Array:
 
 
 @kernel
-def _blend(
+def blend_coded(
     X: Floats,
     c: TreeConditions,
     band: Floats,
@@ -66,7 +70,7 @@ def _blend(
 ) -> Floats:
     """Follow the shares of each row from the outer root to the leaves.
 
-    The sides of ``c`` are those of :func:`_shares_at`.
+    The sides of ``c`` are those of :func:`shares_of_sides`, and ``band`` is twice the width.
     """
     n, outer = c.feature.size, nodes.root.size
     found = np.zeros((X.shape[0], value_of.shape[1]))

@@ -41,6 +41,7 @@ from rarefind.trees._meta import Plan, grow_meta_tree
 from rarefind.trees._paths import LeafRule, explain_path, leaf_ranks, to_conditions
 from rarefind.trees._prune import HeldOutRanking, Pruning, mean_of_folds
 from rarefind.trees._ranker import Ranker, shape_priorities
+from rarefind.trees._row import row_priority
 from rarefind.trees._sql import tree_query
 from rarefind.trees._text import export_text
 from rarefind.trees.graph import MetaTree
@@ -286,6 +287,9 @@ class MetaTreeClassifier(TreeClassifier):
 
     def _priority(self, X: Floats) -> Floats:
         return self._ranker.priority(X)
+
+    def _row_function(self) -> Callable[[Floats], float]:
+        return row_priority(self._ranker)
 
     def _explain(self, X: Floats) -> list[Reason]:
         names, scores = self._feature_names(), self._priority(X)

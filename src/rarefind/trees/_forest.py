@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any, NamedTuple, Self
 
@@ -28,6 +28,7 @@ from rarefind.trees._forest_reasons import explain_by_trees
 from rarefind.trees._meta import Plan, grow_meta_tree
 from rarefind.trees._prune import Pruning
 from rarefind.trees._ranker import Ranker
+from rarefind.trees._row import row_mean
 
 # Rows that are scored before threads have started, and before columns are worth picking.
 _FEW_ROWS = 200
@@ -312,6 +313,9 @@ class MetaAPForestClassifier(TreeClassifier):
         for score in scores:  # always in the order of the trees, so that sums are the same
             total += score
         return total / len(self.trees_)
+
+    def _row_function(self) -> Callable[[Floats], float]:
+        return row_mean(self.trees_)
 
     def _explain(self, X: Floats) -> list[Reason]:
         names, trees = self._feature_names(), [ranker.tree for ranker in self.trees_]

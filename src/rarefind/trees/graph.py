@@ -172,7 +172,7 @@ class MetaTree(NamedTuple):
 
     def apply(self, X: Floats) -> Ints:
         """The outer leaf of each row."""
-        return _leaves(self.encode(X), self.conditions, self.nodes.root, self.sets)
+        return leaves_of(self.encode(X), self.conditions, self.nodes.root, self.sets)
 
     def encode(self, X: Floats) -> Floats:
         """Rows with codes for categories, also new ones; missing values stay NaN."""
@@ -295,7 +295,7 @@ def next_of(c: TreeConditions, at: int, row: Floats, sets: Bools) -> int:
 
 
 @kernel
-def _leaves(X: Floats, c: TreeConditions, root: Array, sets: Bools) -> Ints:
+def leaves_of(X: Floats, c: TreeConditions, root: Array, sets: Bools) -> Ints:
     """Send each row down the graph to its outer leaf."""
     found = np.empty(X.shape[0], np.intp)
     for i in range(X.shape[0]):

@@ -140,12 +140,15 @@ def test_a_request_beyond_the_rate_is_answered_and_the_next_ones_wait():
     limit.spend("till")
 
 
-def test_a_body_that_does_not_arrive_is_given_up(desk, monkeypatch):
+@pytest.mark.parametrize("begins", [True, False])
+def test_a_body_that_does_not_arrive_is_given_up(desk, monkeypatch, begins):
     monkeypatch.setattr(limits, "PATIENCE", 0.02)
 
     async def body():
-        yield b"{"
+        if begins:
+            yield b"{"
         await asyncio.sleep(60)
+        yield b"}"
 
     async def send(client):
         return await client.post(

@@ -3,7 +3,7 @@ import asyncio
 import pytest
 from desk_in_memory import payment
 
-from rarefind.desk.database import DatabaseUnavailable
+from rarefind.desk.database import CommitUnknown, DatabaseUnavailable
 
 
 def test_a_payment_is_answered_after_it_is_stored(desk):
@@ -150,3 +150,38 @@ def test_what_is_waiting_when_the_desk_stops_is_still_decided(desk):
     assert statuses == [200] * 5
     assert late.status_code == 503
     assert "p9" not in desk.decider.stored
+
+
+def test_nobody_is_told_that_nothing_was_stored_when_nobody_knows(desk):
+    desk.decider.broken = CommitUnknown("the connection is lost")
+    answer = desk.post(payment())
+    assert answer.status_code == 503
+    assert answer.headers["retry-after"] == "1"
+    assert "it may be stored, or not" in answer.json()["detail"]
+    assert desk.decider.undone == 0
+
+
+@pytest.mark.parametrize("step", ["finish", "abort"])
+def test_a_desk_that_fails_answers_all_who_wait_and_is_not_ready(desk, step):
+    def fail(prepared):
+        raise KeyError("4111")
+
+    setattr(desk.decider, step, fail)
+    if step == "abort":
+        desk.decider.broken = DatabaseUnavailable("the disk is full")
+
+    async def send(client):
+        posts = [client.post("/transactions", json=payment(n)) for n in range(40)]
+        posts.append(client.post("/transactions", json=[payment(n) for n in range(90)]))
+        answers = await asyncio.wait_for(asyncio.gather(*posts), 20)
+        await asyncio.wait_for(desk.door.batcher.ended.wait(), 20)
+        later = await client.post("/transactions", json=payment())
+        return [*answers, later, await client.get("/readyz")], await client.get("/metrics")
+
+    answers, metrics = desk.do(send)
+    assert {each.status_code for each in answers} == {503}
+    assert all("must be started again" in each.json()["detail"] for each in answers)
+    assert "rarefind_ready 0.0" in metrics.text
+    assert desk.door.batcher.waiting == 0
+    assert '"event":"ended"' in desk.log.getvalue()
+    assert "4111" not in desk.log.getvalue()

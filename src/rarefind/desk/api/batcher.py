@@ -10,6 +10,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from rarefind.desk.api.logs import Log, place_of
 from rarefind.desk.api.metrics import Metrics
 from rarefind.desk.api.problems import ProblemError
+from rarefind.desk.ledger import LedgerUnavailable, LedgerUnknown
 from rarefind.desk.records import Transaction
 
 Prepared = TypeVar("Prepared")
@@ -20,6 +21,14 @@ Returned = TypeVar("Returned")
 AT_ONCE = 32
 #: Seconds after which a request that found no room may be sent again.
 RETRY_AFTER = 1
+_UNKNOWN = (
+    "The ledger was lost while it stored this: it may be stored, or not. "
+    f"Send it again in {RETRY_AFTER} s: what is stored is answered, and not counted twice."
+)
+_FAILED = (
+    "The desk has failed and must be started again. Send it again then: what is stored is "
+    "answered, and not counted twice."
+)
 
 
 class Decides(Protocol[Prepared, Decided]):
@@ -29,7 +38,11 @@ class Decides(Protocol[Prepared, Decided]):
         """Decide, and remember how to undo it."""
 
     def commit(self, prepared: Prepared) -> None:
-        """Store what was decided, for good."""
+        """Store what was decided, for good.
+
+        LedgerUnavailable: nothing was stored. LedgerUnknown: nobody knows; it is neither finished
+        nor aborted, and the next ``prepare`` finds out.
+        """
 
     def finish(self, prepared: Prepared) -> Sequence[Decided]:
         """Say what was decided, in the order of the batch."""
@@ -65,8 +78,6 @@ class Batcher(Generic[Prepared, Decided]):
         Commit in a thread: where it waits for the disk or the network, requests are read meanwhile.
     room : int
         So many transactions may wait; a request beyond them is told to come again.
-    unavailable : tuple of exception types
-        What ``commit`` raises when nothing was stored and it may succeed later.
     """
 
     def __init__(
@@ -75,12 +86,11 @@ class Batcher(Generic[Prepared, Decided]):
         *,
         threaded: bool,
         room: int,
-        unavailable: tuple[type[Exception], ...],
         metrics: Metrics,
         log: Log,
     ) -> None:
         self.decider = decider
-        self._threaded, self._room, self._unavailable = threaded, room, unavailable
+        self._threaded, self._room = threaded, room
         self._metrics, self._log = metrics, log
         self._single: deque[_Request] = deque()
         self._many: deque[_Request] = deque()
@@ -89,6 +99,9 @@ class Batcher(Generic[Prepared, Decided]):
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
+        #: Set when it decides no more: it was stopped, or has failed.
+        self.ended = asyncio.Event()
+        self.has_failed = False
 
     @property
     def waiting(self) -> int:
@@ -106,8 +119,14 @@ class Batcher(Generic[Prepared, Decided]):
         if self._task is not None:
             await self._task
 
+    def check(self) -> None:
+        """Raise a problem if it has failed: what it knows may differ from what is stored."""
+        if self.has_failed:
+            raise ProblemError("unavailable", _FAILED, retry_after=RETRY_AFTER)
+
     async def decide(self, transactions: Sequence[Transaction]) -> list[Decided]:
         """Decide the transactions of a request; they are stored when this returns."""
+        self.check()
         if not transactions:
             return []
         if self._stopping or self._waiting + len(transactions) > self._room:
@@ -129,6 +148,7 @@ class Batcher(Generic[Prepared, Decided]):
 
     async def alone(self, job: Callable[[], Returned], *, threaded: bool = False) -> Returned:
         """Run a job between two groups, when nothing is half decided."""
+        self.check()
         future = asyncio.get_running_loop().create_future()
         self._jobs.append((job, threaded, future))
         self._wake.set()
@@ -136,6 +156,28 @@ class Batcher(Generic[Prepared, Decided]):
         return returned
 
     async def _run(self) -> None:
+        try:
+            await self._decide_all()
+        except Exception as error:
+            self._log.error("ended", error=type(error).__name__, at=place_of(error))
+            self._give_up()
+        finally:
+            self.ended.set()
+
+    def _give_up(self) -> None:
+        """Tell all who wait that nothing more is decided."""
+        self.has_failed = True
+        problem = ProblemError("unavailable", _FAILED, retry_after=RETRY_AFTER)
+        for request in (*self._single, *self._many):
+            self._fail(request, problem)
+        for _, _, future in self._jobs:
+            if not future.done():
+                future.set_exception(problem)
+        self._single.clear()
+        self._many.clear()
+        self._jobs.clear()
+
+    async def _decide_all(self) -> None:
         while not (self._stopping and not self._waiting and not self._jobs):
             await self._wake.wait()
             self._wake.clear()
@@ -167,6 +209,9 @@ class Batcher(Generic[Prepared, Decided]):
             for request, _ in parts:
                 self._fail(request, error)
             return
+        except BaseException:
+            self._many.extend(request for request, _ in parts)
+            raise
         begin = 0
         for request, part in parts:
             request.decided.extend(decided[begin : begin + len(part)])
@@ -200,7 +245,10 @@ class Batcher(Generic[Prepared, Decided]):
                 await asyncio.to_thread(self.decider.commit, prepared)
             else:
                 self.decider.commit(prepared)
-        except self._unavailable as error:
+        except LedgerUnknown as error:
+            self._log.error("unknown", detail=str(error))
+            raise ProblemError("unavailable", _UNKNOWN, retry_after=RETRY_AFTER) from error
+        except LedgerUnavailable as error:
             if prepared is not None:
                 self.decider.abort(prepared)
             self._log.seldom("unavailable", detail=str(error))

@@ -79,7 +79,7 @@ def decision_app(
 
     async def metrics(_: Request) -> Response:
         door.metrics.waiting.set(door.batcher.waiting if door.batcher else 0)
-        door.metrics.ready.set(door.batcher is not None)
+        door.metrics.ready.set(door.batcher is not None and not door.batcher.has_failed)
         return door.metrics.response()
 
     async def description(_: Request) -> Response:
@@ -189,6 +189,7 @@ def _batcher(door: DecisionDoor) -> Batcher[Any, Answer | Refusal]:
         raise ProblemError(
             "unavailable", "The desk is starting: it reads its ledger.", retry_after=1
         )
+    door.batcher.check()
     return door.batcher
 
 

@@ -78,20 +78,8 @@ def too_large(limit: int) -> ProblemError:
 
 
 async def read_body(receive: Receive, limit: int) -> bytes:
-    """Read a body, and no more of it than is allowed."""
-    message = await receive()
-    if message["type"] == "http.disconnect":
-        raise ConnectionResetError
-    body: bytes = message.get("body", b"")
-    if not message.get("more_body"):
-        if len(body) > limit:
-            raise too_large(limit)
-        return body
-    return await _read_rest(receive, limit, body)
-
-
-async def _read_rest(receive: Receive, limit: int, first: bytes) -> bytes:
-    parts, length = [first], len(first)
+    """Read a body, and no more of it than is allowed, for as long as there is patience."""
+    parts, length = [], 0
     try:
         async with asyncio.timeout(PATIENCE):
             while length <= limit:

@@ -80,6 +80,7 @@ class Decider:
         self._checked = list(schema.entities).index(schema.alerts.entity)
         self._ahead = nanoseconds("limits.ahead", schema.limits.ahead)
         self._open: Prepared | None = None
+        self._in_doubt = False
 
     def restore(self, intake: Intake) -> int:
         """Add all that the ledger has to a state that is empty; returns the number of rows."""
@@ -147,20 +148,34 @@ class Decider:
         return prepared
 
     def commit(self, prepared: Prepared) -> None:
-        """Store what was prepared; LedgerUnavailable if nothing of it is stored."""
+        """Store what was prepared.
+
+        Raises
+        ------
+        LedgerUnavailable
+            If nothing of it is stored: abort it.
+        LedgerUnknown
+            If it cannot be found out now whether it is. Neither finish nor abort it: the next
+            batch begins by finding out.
+        """
         if not prepared.entries and not prepared.labels:
             return
-        last = (prepared.labels or prepared.entries)[-1].sequence
         try:
             self.ledger.append(prepared.entries, prepared.labels)
         except LedgerUnknown as error:
-            if self.ledger.recover().sequence < last:
+            self._in_doubt = True
+            try:
+                is_stored = self._is_stored(prepared)
+            except LedgerUnavailable as still:
+                raise LedgerUnknown(str(still)) from error
+            if not is_stored:
                 raise LedgerUnavailable(str(error)) from error
 
-    def finish(self, prepared: Prepared) -> None:
-        """Go on to the next batch, after what was prepared was stored."""
+    def finish(self, prepared: Prepared) -> list[Answer | Refusal]:
+        """Return the answers, after what was prepared was stored."""
         self._check_open(prepared)
         self._open = None
+        return prepared.answers
 
     def abort(self, prepared: Prepared) -> None:
         """Take back what was prepared and not stored."""
@@ -172,10 +187,18 @@ class Decider:
         self._open = None
 
     def _begin(self, answers: list[Answer | Refusal]) -> Prepared:
+        if self._open is not None and self._in_doubt:
+            (self.finish if self._is_stored(self._open) else self.abort)(self._open)
         if self._open is not None:
             raise RuntimeError("A batch is prepared already: finish or abort it first.")
         self._open = Prepared(answers)
         return self._open
+
+    def _is_stored(self, prepared: Prepared) -> bool:
+        """Ask the ledger whether a batch whose commit was lost is there."""
+        found = self.ledger.recover()
+        self._in_doubt = False
+        return found.sequence >= (prepared.labels or prepared.entries)[-1].sequence
 
     def _check_open(self, prepared: Prepared) -> None:
         if self._open is not prepared:
@@ -184,6 +207,8 @@ class Decider:
     def _store(self, prepared: Prepared) -> Prepared:
         try:
             self.commit(prepared)
+        except LedgerUnknown:
+            raise
         except BaseException:
             self.abort(prepared)
             raise

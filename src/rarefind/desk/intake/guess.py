@@ -81,7 +81,7 @@ def guess_schema(
     for given in (id, time, amount, target, *(entities or ())):
         if given is not None and given not in table:
             raise ValueError(f"The table has no column {given!r}.")
-    columns = _Candidates(table, target)
+    columns = _ColumnCandidates(table, target)
     found_time = time or columns.find_time()
     payer_paid = list(entities) if entities is not None else columns.find_entities(found_time)
     found_amount = amount or columns.find_amount(payer_paid)
@@ -99,7 +99,7 @@ def guess_schema(
     )
 
 
-class _Candidates:
+class _ColumnCandidates:
     """The columns of a table, and how well they fit a role."""
 
     def __init__(self, table: pd.DataFrame, target: str | None) -> None:
@@ -206,7 +206,7 @@ class _Candidates:
 
 def _schema(
     name: str,
-    columns: _Candidates,
+    columns: _ColumnCandidates,
     own: Sequence[str],
     outcome: str | None,
     accepted: tuple[str, ...],

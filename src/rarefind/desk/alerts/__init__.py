@@ -1,0 +1,20 @@
+"""The short list that people work: cases, and the queue of them that fits the budget."""
+
+from rarefind.desk.alerts._case import VERDICTS, Alert, Case, CaseError, NoSuchCase, Verdict
+from rarefind.desk.alerts._cases import Cases
+from rarefind.desk.alerts._expected import Expected, expected_hits
+from rarefind.desk.alerts._queue import Queue, Today
+
+__all__ = [
+    "VERDICTS",
+    "Alert",
+    "Case",
+    "CaseError",
+    "Cases",
+    "Expected",
+    "NoSuchCase",
+    "Queue",
+    "Today",
+    "Verdict",
+    "expected_hits",
+]

@@ -1,0 +1,322 @@
+"""Cases as they are stored: alerts come in from the ledger, people take, decide and snooze."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rarefind.data.clock import nanoseconds
+from rarefind.desk.alerts._case import (
+    ALERT_COLUMNS,
+    CASE_COLUMNS,
+    VERDICTS,
+    Alert,
+    Case,
+    CaseError,
+    NoSuchCase,
+    Verdict,
+    as_alert,
+    as_case,
+)
+from rarefind.desk.alerts._tables import STEPS
+from rarefind.desk.clock import DeskClock
+from rarefind.desk.database import Database, Writer, migrate
+from rarefind.desk.labels import LabelHistory
+from rarefind.desk.records import Entry
+from rarefind.desk.schema import Schema
+
+__all__ = ["Cases"]
+
+_FOLLOWER = "cases"
+_LONGEST_NOTE = 10_000
+
+
+class Cases:
+    """The cases of a desk.
+
+    An entity has one case at a time that is not closed; further alerts join it. A person takes a
+    case for as long as the lease says, so that two people never have the same one; a lease that
+    has ended gives the case back by itself. Verdicts are only ever added: a correction is a new
+    one.
+
+    Parameters
+    ----------
+    database : Database
+        That of the desk, not the ledger.
+    schema : Schema
+    labels : LabelHistory
+        Where verdicts become labels.
+    clock : DeskClock
+    """
+
+    def __init__(
+        self, database: Database, schema: Schema, labels: LabelHistory, clock: DeskClock
+    ) -> None:
+        migrate(database, "alerts", STEPS)
+        self._database, self._schema, self._labels, self._clock = database, schema, labels, clock
+        self._lease = nanoseconds("alerts.lease", schema.alerts.lease)
+        self._place = list(schema.entities).index(schema.alerts.entity)
+
+    @property
+    def read_up_to(self) -> int:
+        """The last sequence number of the ledger whose alerts are here."""
+        rows = self._database.read(
+            "SELECT sequence FROM read_up_to WHERE name = :name", name=_FOLLOWER
+        )
+        return int(rows[0][0]) if rows else 0
+
+    def add(self, entries: Iterable[Entry], read_up_to: int) -> int:
+        """Add the alerts among entries of the ledger, each exactly once; return their number.
+
+        Parameters
+        ----------
+        entries : iterable of Entry
+            In the order of the ledger. Those that were added before are left out.
+        read_up_to : int
+            The ledger was read up to here; stored in the same transaction.
+        """
+        added = 0
+        with self._database.write() as transaction:
+            rows = transaction.read(
+                "SELECT sequence FROM read_up_to WHERE name = :name", name=_FOLLOWER
+            )
+            before = int(rows[0][0]) if rows else 0
+            for entry in entries:
+                if entry.outcome.alert and entry.sequence > before:
+                    self._add(transaction, entry)
+                    added += 1
+            transaction.execute(
+                "INSERT INTO read_up_to VALUES (:name, :sequence) "
+                "ON CONFLICT (name) DO UPDATE SET sequence = excluded.sequence",
+                name=_FOLLOWER,
+                sequence=max(before, read_up_to),
+            )
+        return added
+
+    def _add(self, transaction: Writer, entry: Entry) -> None:
+        outcome, entity = entry.outcome, entry.entities[self._place]
+        rows = transaction.read(
+            "SELECT id FROM cases WHERE entity = :entity AND closed IS NULL", entity=entity
+        )
+        about = {
+            "priority": outcome.priority,
+            "kind": outcome.alert,
+            "propensity": outcome.propensity,
+        }
+        if rows:
+            number = rows[0][0]
+            # What is risky is risky, whatever the random share has chosen beside it.
+            transaction.execute(
+                "UPDATE cases SET priority = CASE WHEN priority < :priority THEN :priority ELSE "
+                "priority END, kind = CASE WHEN :kind = 'risk' THEN 'risk' ELSE kind END, "
+                "propensity = CASE WHEN propensity < :propensity THEN :propensity ELSE propensity "
+                "END WHERE id = :id",
+                id=number,
+                **about,
+            )
+        else:
+            ((number,),) = transaction.read(
+                "INSERT INTO cases (entity, state, opened, priority, kind, propensity) "
+                "VALUES (:entity, 'open', :opened, :priority, :kind, :propensity) RETURNING id",
+                entity=entity,
+                opened=entry.arrived,
+                **about,
+            )
+        transaction.execute(
+            f"INSERT INTO alerts ({ALERT_COLUMNS}) VALUES (:sequence, :case, :transaction, :time, "
+            ":arrived, :amount, :score, :priority, :kind, :propensity, :rules, NULL, NULL)",
+            sequence=entry.sequence,
+            case=number,
+            transaction=entry.id,
+            time=entry.time,
+            arrived=entry.arrived,
+            amount=entry.amount,
+            score=outcome.score,
+            rules="\n".join(outcome.rules),
+            **about,
+        )
+
+    def get(self, case: int) -> Case:
+        """Return a case."""
+        return self._get(self._database, case)
+
+    def _get(self, door: Database | Writer, case: int) -> Case:
+        rows = door.read(f"SELECT {CASE_COLUMNS} FROM cases WHERE id = :id", id=case)
+        if not rows:
+            raise NoSuchCase(f"There is no case {case}.")
+        return as_case(rows[0], self._clock.now())
+
+    def alerts(self, case: int) -> list[Alert]:
+        """Return the alerts of a case in the order in which they came."""
+        rows = self._database.read(
+            f"SELECT {ALERT_COLUMNS} FROM alerts WHERE case_id = :id ORDER BY sequence", id=case
+        )
+        return [as_alert(row) for row in rows]
+
+    def unclosed(self) -> list[Case]:
+        """Return all cases that are not decided or expired, the highest priority first."""
+        rows = self._database.read(
+            f"SELECT {CASE_COLUMNS} FROM cases WHERE closed IS NULL ORDER BY priority DESC, id"
+        )
+        now = self._clock.now()
+        return [as_case(row, now) for row in rows]
+
+    def decided_since(self, time: int) -> list[Case]:
+        """Return the cases that were decided from a time on."""
+        rows = self._database.read(
+            f"SELECT {CASE_COLUMNS} FROM cases WHERE closed >= :time AND state = 'decided' "
+            "ORDER BY closed, id",
+            time=time,
+        )
+        now = self._clock.now()
+        return [as_case(row, now) for row in rows]
+
+    def at_stake(self, cases: Sequence[int]) -> tuple[list[float], int]:
+        """Return the probability of each case that has one, and the sum of the cases' amounts."""
+        if not cases:
+            return [], 0
+        rows = self._database.read(
+            "SELECT max(probability), sum(amount) FROM alerts WHERE case_id IN :cases "
+            "GROUP BY case_id",
+            cases=list(cases),
+        )
+        return [row[0] for row in rows if row[0] is not None], sum(int(row[1]) for row in rows)
+
+    def take(self, case: int, person: str) -> Case:
+        """Give a case to a person for the time of a lease; taking it again begins a new one.
+
+        Raises
+        ------
+        CaseError
+            If somebody else has it, or it is closed or snoozed.
+        """
+        with self._database.write() as transaction:
+            self._check_free(self._get(transaction, case), person)
+            transaction.execute(
+                "UPDATE cases SET state = 'taken', holder = :person, held_until = :until, "
+                "snoozed_until = NULL WHERE id = :id",
+                id=case,
+                person=person,
+                until=self._clock.now() + self._lease,
+            )
+            return self._get(transaction, case)
+
+    def release(self, case: int, person: str) -> Case:
+        """Give a case back that the person has taken."""
+        with self._database.write() as transaction:
+            self._check_held(self._get(transaction, case), person)
+            transaction.execute(
+                "UPDATE cases SET state = 'open', holder = NULL, held_until = NULL WHERE id = :id",
+                id=case,
+            )
+            return self._get(transaction, case)
+
+    def snooze(self, case: int, person: str, until: int) -> Case:
+        """Put a case aside until a time; it comes back by itself."""
+        if until <= self._clock.now():
+            raise CaseError("A case is put aside until a time that is yet to come.")
+        with self._database.write() as transaction:
+            self._check_free(self._get(transaction, case), person)
+            transaction.execute(
+                "UPDATE cases SET state = 'snoozed', holder = NULL, held_until = NULL, "
+                "snoozed_until = :until WHERE id = :id",
+                id=case,
+                until=until,
+            )
+            return self._get(transaction, case)
+
+    def decide(self, case: int, person: str, verdict: Verdict, note: str = "") -> Case:
+        """Store what a person found; the transactions of the case get that label.
+
+        A case that is decided can be decided again: the new verdict is added, and counts from then
+        on. ``unclear`` gives no label.
+
+        Raises
+        ------
+        CaseError
+            If somebody else has the case, or it has expired.
+        """
+        if verdict not in VERDICTS:
+            raise CaseError(f"A verdict is one of {', '.join(VERDICTS)}, not {verdict!r}.")
+        if len(note) > _LONGEST_NOTE or "\0" in note:
+            raise CaseError(f"A note has at most {_LONGEST_NOTE:,} characters, none of them NUL.")
+        now = self._clock.now()
+        with self._database.write() as transaction:
+            found = self._get(transaction, case)
+            if found.state != "decided":
+                self._check_held(found, person)
+            transaction.execute(
+                "INSERT INTO verdicts (case_id, verdict, person, at, note) "
+                "VALUES (:id, :verdict, :person, :now, :note)",
+                id=case,
+                verdict=verdict,
+                person=person,
+                now=now,
+                note=note,
+            )
+            transaction.execute(
+                "UPDATE cases SET state = 'decided', verdict = :verdict, closed = :now, "
+                "holder = NULL, held_until = NULL, snoozed_until = NULL WHERE id = :id",
+                id=case,
+                verdict=verdict,
+                now=now if found.closed is None else found.closed,
+            )
+            rows = transaction.read(
+                "SELECT transaction_id FROM alerts WHERE case_id = :id ORDER BY sequence", id=case
+            )
+            source = "verdict" if found.state != "decided" else "correction"
+            self._labels.add(transaction, [row[0] for row in rows], verdict, source)
+            return self._get(transaction, case)
+
+    def verdicts(self, case: int) -> list[tuple[Verdict, str, int, str]]:
+        """Return all that was ever found: verdict, person, time and note, the first first."""
+        return [
+            (row[0], row[1], row[2], row[3])
+            for row in self._database.read(
+                "SELECT verdict, person, at, note FROM verdicts WHERE case_id = :id ORDER BY id",
+                id=case,
+            )
+        ]
+
+    def set_reason(self, sequence: int, probability: float | None, reason: str) -> None:
+        """Store why a transaction is proposed, which the worker finds after the decision."""
+        with self._database.write() as transaction:
+            transaction.execute(
+                "UPDATE alerts SET probability = :probability, reason = :reason "
+                "WHERE sequence = :sequence",
+                sequence=sequence,
+                probability=probability,
+                reason=reason,
+            )
+
+    def without_reason(self, limit: int = 100) -> list[Alert]:
+        """Return alerts whose reason is not known yet, of the highest priority first."""
+        rows = self._database.read(
+            f"SELECT {ALERT_COLUMNS} FROM alerts WHERE reason IS NULL "
+            "ORDER BY priority DESC, sequence LIMIT :limit",
+            limit=limit,
+        )
+        return [as_alert(row) for row in rows]
+
+    def expire(self, opened_before: int) -> int:
+        """Close cases that nobody has decided for too long; return their number."""
+        with self._database.write() as transaction:
+            return transaction.execute(
+                "UPDATE cases SET state = 'expired', closed = :now, holder = NULL, "
+                "held_until = NULL, snoozed_until = NULL "
+                "WHERE closed IS NULL AND opened < :before",
+                now=self._clock.now(),
+                before=opened_before,
+            )
+
+    def _check_free(self, case: Case, person: str) -> None:
+        if case.closed is not None:
+            raise CaseError(f"Case {case.id} is {case.state}.")
+        if case.holder not in (None, person):
+            raise CaseError(f"Case {case.id} is taken by {case.holder}.")
+
+    def _check_held(self, case: Case, person: str) -> None:
+        self._check_free(case, person)
+        if case.holder != person:
+            raise CaseError(
+                f"Case {case.id} is not taken by {person}, or the time for it is over: take it."
+            )
