@@ -1,6 +1,7 @@
 """The language of rules: what is written is what is read, and what is wrong is told."""
 
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -225,3 +226,55 @@ def test_trees_made_by_hand_are_bounded_too():
         tree = Not(tree)
     with pytest.raises(RuleError, match="nested"):
         check_size(tree)
+
+
+@pytest.mark.parametrize(
+    ("text", "lists", "message"),
+    [
+        ("lowr(a) = 'x'", None, "There is no function 'lowr': did you mean 'lower'?"),
+        ("\u212ala(a) = 1", None, "There is no function '\u212ala'"),
+        ("lower(a, b) = 'x'", None, "there are other arguments than in lower(text)"),
+        ("lower(3) = 'x'", None, "A text is needed where the rule has '3', a number"),
+        ("length(a) = 'x'", None, "A number is needed where the rule has \"'x'\", a text"),
+        ("a in list('risky')", None, "There is no list 'risky': give it as one of lists."),
+        ("a in list('risky')", {"riskyy": ()}, "There is no list 'risky': did you mean 'riskyy'?"),
+        ("a in list('risky')", {"risky": "FR"}, "The list 'risky' is 'FR': give numbers or texts"),
+        ("a in list('risky')", {"risky": (1, "FR")}, "The list 'risky' mixes numbers and texts."),
+        ("a in list('risky')", {"risky": (True,)}, "The list 'risky' has True, no number"),
+        ("a in list('r') and a > 1", {"r": ("x",)}, "The column 'a' holds a text"),
+    ],
+)
+def test_functions_and_lists_that_are_not_there_or_do_not_fit(text, lists, message):
+    with pytest.raises(RuleError, match=re.escape(message)):
+        Rule(text, lists=lists)
+
+
+def test_functions_and_lists_are_no_words_of_the_language():
+    rule = Rule("lower > 1 and list in (2, 3) and List in LIST ('a')", lists={"a": {3, 2}})
+    assert rule.columns == dict.fromkeys(("lower", "list", "List"), "number")
+    assert rule.text == "lower > 1 and list in (2, 3) and List in list('a')"
+    assert rule.lists == {"a": (2, 3)}
+    assert Rule("LOWER (a) = 'x'").text == "lower(a) = 'x'"
+
+
+def test_lists_go_with_rules_into_files():
+    lists = {"risky": ("KP", "it's"), "small": (-1, 0.5), "none": ()}
+    texts = {"one": "country in list('risky') or n in list('small')", "two": "n in list('none')"}
+    rules = RuleSet(texts, lists=lists)
+    for again in (RuleSet.from_text(rules.to_text()), RuleSet.from_json(rules.to_json())):
+        assert list(again) == list(rules)
+    assert "let risky = ('KP', 'it''s')" in rules.to_text()
+    given = RuleSet.from_text("one: country in list('risky')", lists={"risky": ["KP"]})
+    assert given.fires({"country": "KP"}) == ["one"]
+    long = RuleSet(texts, lists={**lists, "risky": [f"merchant {i}" for i in range(5000)]})
+    assert list(RuleSet.from_json(long.to_json())) == list(long)
+    with pytest.raises(RuleError, match="The list 'risky' cannot stand in a file of text"):
+        long.to_text()
+    with pytest.raises(RuleError, match=r"Line 1: .*'KP', x.* is not a list of numbers"):
+        RuleSet.from_text("let risky = ('KP', x)")
+
+
+def test_lower_is_refused_where_no_sql_has_it():
+    with pytest.raises(RuleError, match="Standard SQL has no function for the ASCII letters"):
+        Rule("lower(a) = 'x'").to_sql()
+    assert Rule("lower(a) = 'x'").to_sql("mysql").count("REPLACE") == 26

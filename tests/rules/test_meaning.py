@@ -23,6 +23,8 @@ from rarefind.rules.syntax import (
     Column,
     Compare,
     Filled,
+    FunctionCall,
+    InList,
     IsIn,
     IsMissing,
     Minus,
@@ -40,7 +42,21 @@ how_often = settings(max_examples=FUZZ or 120, deadline=None, derandomize=not FU
 NUMBERS = {"amount": pl.Float64, 'mean of "card"': pl.Float64, "n": pl.Int64, "ıs": pl.Float64}
 TEXTS = ("country", "ho`me %s; --")
 TRUTHS = ("night", "falſe")
-TEXT_VALUES = ("FR", "fr", "FR ", "it's", "", "\\", "é", "e\u0301", "ſ", "'; DROP TABLE rows; --")
+TEXT_VALUES = (
+    "FR",
+    "fr",
+    "FR ",
+    "it's",
+    "",
+    "\\",
+    "é",
+    "e\u0301",
+    "ſ",
+    "\u212a",
+    "ÀFr",
+    "🦆f",
+    "'; DROP TABLE rows; --",
+)
 FLOATS = (
     *(None, math.nan, math.inf, -math.inf, 0.0, -0.0, 1.0, 2.0, 0.5, -5.0, 0.1, 1e10, 2.0**53),
     *(1e308, -1.7976931348623157e308, 5e-324, -1e-200, 2.0**969, 3e-162),
@@ -58,6 +74,14 @@ PAIRS = {
     ),
 }
 
+#: Lists that rules can name.
+LISTS = {"texts": ("FR", "it's", "é"), "numbers": (1, -5, 0.1), "it's empty": ()}
+
+
+def call(name, *arguments):
+    return st.builds(lambda *parts: FunctionCall(name, parts), *arguments)
+
+
 literals = st.one_of(
     st.sampled_from([0.0, 1.0, 2.0, 0.5, 5.0, 1e-3, 1e10, 0.1, 2.0**53, 1e50, 5e-324, 1e-200]),
     st.floats(0, 1e50),
@@ -70,13 +94,22 @@ numbers = st.deferred(
         numbers.map(Minus),
         st.builds(Filled, numbers, numbers),
         st.builds(Arithmetic, st.sampled_from("+-*/"), numbers, numbers),
+        call("length", texts),
     )
 )
 text_literals = st.one_of(
     st.sampled_from(TEXT_VALUES),
     st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=4),
 ).map(Text)
-texts = st.one_of(text_literals, st.sampled_from(TEXTS).map(Column))
+texts = st.deferred(
+    lambda: st.one_of(
+        text_literals,
+        st.sampled_from(TEXTS).map(Column),
+        st.sampled_from(TEXTS).map(Column),
+        call("lower", texts),
+        call("upper", texts),
+    )
+)
 unknown = st.sampled_from([Column("x"), Column("Y")])
 truths = st.deferred(
     lambda: st.one_of(
@@ -94,6 +127,9 @@ truths = st.deferred(
             st.lists(text_literals, min_size=1, max_size=3).map(tuple),
             st.booleans(),
         ),
+        *(call(name, texts, texts) for name in ("starts_with", "ends_with", "contains")),
+        st.builds(InList, texts, st.sampled_from(["texts", "it's empty"]), st.booleans()),
+        st.builds(InList, numbers, st.sampled_from(["numbers", "it's empty"]), st.booleans()),
         st.builds(IsMissing, st.one_of(numbers, texts, unknown), st.booleans()),
         truths.map(Not),
         st.lists(truths, min_size=2, max_size=3).map(lambda parts: And(tuple(parts))),
@@ -143,6 +179,9 @@ def by_definition(node, record):
     if isinstance(node, IsIn):
         value = by_definition(node.part, record)
         return None if value is None else (value in [v.value for v in node.values]) != node.negated
+    if isinstance(node, InList):
+        value = by_definition(node.part, record)
+        return None if value is None else (value in LISTS[node.name]) != node.negated
     parts = [by_definition(part, record) for part in node.parts()]
     if isinstance(node, Filled):
         return parts[1] if parts[0] is None else parts[0]
@@ -152,6 +191,8 @@ def by_definition(node, record):
         return not parts[0]
     if isinstance(node, Minus):
         return -parts[0]
+    if isinstance(node, FunctionCall):
+        return FUNCTIONS[node.name](*parts)
     a, b = parts
     if isinstance(node, Arithmetic):
         return arithmetic(node.op, a, b)
@@ -161,6 +202,20 @@ def by_definition(node, record):
     if node.op not in work:
         work |= {"<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b}
     return work[node.op]
+
+
+def other_case(text, first, last, by):
+    return "".join(chr(ord(c) + by) if first <= c <= last else c for c in text)
+
+
+FUNCTIONS = {
+    "lower": lambda text: other_case(text, "A", "Z", 32),
+    "upper": lambda text: other_case(text, "a", "z", -32),
+    "length": lambda text: float(len(text)),
+    "starts_with": lambda text, part: text[: len(part)] == part,
+    "ends_with": lambda text, part: part == "" or text[-len(part) :] == part,
+    "contains": lambda text, part: part in text,
+}
 
 
 def arithmetic(op, a, b):
@@ -224,8 +279,8 @@ TWO_INFINITIES = Arithmetic("-", Column("amount"), Column('mean of "card"'))
 @example(IsMissing(Column("ıs"), False), ("numbers", [ODD_ROW]))
 def test_six_ways_to_run_a_rule_agree(tree, drawn):
     pair, rows = drawn
-    rule = Rule(str(tree))
-    assert rule == Rule(rule.text)
+    rule = Rule(str(tree), lists=LISTS)
+    assert rule == Rule(rule.text, lists=LISTS)
     expected = [by_definition(tree, row) is True for row in rows]
     table = as_polars(pair, rows)
     ways = {
@@ -267,6 +322,15 @@ def everywhere(rule, table):
         ("a > 9007199254740992", {"a": [2**53 + 1]}, False),
         ("a = 'é'", {"a": ["e\u0301"]}, False),
         ("a = 'fr'", {"a": ["FR"]}, False),
+        ("lower(a) = 'fr'", {"a": ["FR"]}, True),
+        ("lower(a) = 'é'", {"a": ["É"]}, False),
+        ("upper(a) = 'SſSS'", {"a": ["sſss"]}, True),
+        ("length(a) = 2", {"a": ["e\u0301"]}, True),
+        ("length(a) = 1", {"a": ["🦆"]}, True),
+        ("ends_with(a, '')", {"a": [""]}, True),
+        ("ends_with(a, 'xab')", {"a": ["ab"]}, False),
+        ("contains(a, b)", {"a": ["a%c"], "b": ["%"]}, True),
+        ("starts_with('FRA', a)", {"a": ["FR"]}, True),
         ("not a", {"a": [0.0]}, True),
         ("a", {"a": [1]}, True),
     ],

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
+from rarefind.rules._functions import check_functions, function_of
 from rarefind.rules._parse import RuleError
 from rarefind.rules.syntax import (
     And,
@@ -13,6 +14,8 @@ from rarefind.rules.syntax import (
     Column,
     Compare,
     Filled,
+    FunctionCall,
+    InList,
     IsIn,
     IsMissing,
     Minus,
@@ -28,11 +31,23 @@ NUMBER, TEXT, TRUTH = "number", "text", "truth"
 KINDS = (NUMBER, TEXT, TRUTH)
 
 
-def with_constants(tree: Node, constants: Mapping[str, Any]) -> Node:
-    """The tree with values in the place of named constants."""
-    return _replace_constants(
-        tree, {name: _literal(name, value) for name, value in constants.items()}
-    )
+#: Named lists as rules have them.
+Lists = dict[str, tuple[Number | Text, ...]]
+
+
+def with_constants(
+    tree: Node, constants: Mapping[str, Any], lists: Mapping[str, Iterable[Any]]
+) -> tuple[Node, Lists]:
+    """The tree with values in the place of named constants and lists, and the lists it names."""
+    check_functions(tree)
+    named = {node.name for node in tree.walk() if isinstance(node, InList)}
+    for name in sorted(named - lists.keys()):
+        near = get_close_matches(name, lists, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else "give it as one of lists."
+        raise RuleError(f"There is no list {name!r}: {hint}")
+    values = {name: _literal(name, value) for name, value in constants.items()}
+    used = {name: _list(name, lists[name]) for name in sorted(named)}
+    return _replace_constants(tree, values, used), used
 
 
 def check_constants(constants: Mapping[str, Any]) -> None:
@@ -85,6 +100,11 @@ class _Kinds:
                 self.ask(part, NUMBER)
         elif isinstance(node, Text):
             kind = TEXT
+        elif isinstance(node, FunctionCall):
+            function = function_of(node)
+            kind = function.gives
+            for part, taken in zip(node.arguments, function.takes, strict=True):
+                self.ask(part, taken)
         elif isinstance(node, Truth | IsMissing):
             kind = TRUTH
             for part in node.parts():
@@ -106,6 +126,9 @@ class _Kinds:
                 self.ask(part, NUMBER)
             return
         first, *others = node.parts()
+        if not others:  # in an empty list
+            self.ask(first, None)
+            return
         if isinstance(node, IsIn) and len({type(value) for value in node.values}) > 1:
             raise RuleError(f"The list in {str(node)!r} mixes numbers and texts.")
         # What one side is, the other must be; literals are never asked first.
@@ -143,21 +166,45 @@ def _literal(name: str, value: Any) -> Node:
     )
 
 
-def _replace_constants(node: Node, values: dict[str, Node]) -> Node:
+def _list(name: str, given: Iterable[Any]) -> tuple[Number | Text, ...]:
+    """The values of a list, each once; those of a set in order."""
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise RuleError(f"The list {name!r} is {given!r:.40}: give numbers or texts, in a tuple.")
+    values: list[Number | Text] = []
+    for value in dict.fromkeys(given):
+        if isinstance(value, str):
+            values.append(Text(value))
+        elif isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= 1e50:
+            values.append(Number(float(value)))
+        else:
+            raise RuleError(f"The list {name!r} has {value!r:.40}, no number and no text.")
+    if len({type(value) for value in values}) > 1:
+        raise RuleError(f"The list {name!r} mixes numbers and texts.")
+    if isinstance(given, set | frozenset):
+        values.sort(key=lambda node: node.value)
+    return tuple(values)
+
+
+def _replace_constants(node: Node, values: dict[str, Node], lists: Lists) -> Node:
+    def inner(part: Node) -> Node:
+        return _replace_constants(part, values, lists)
+
     if isinstance(node, Column):
         return values.get(node.name, node)
     if isinstance(node, And | Or):
-        return type(node)(tuple(_replace_constants(part, values) for part in node.items))
+        return type(node)(tuple(inner(part) for part in node.items))
     if isinstance(node, Compare | Arithmetic):
-        return type(node)(
-            node.op, _replace_constants(node.left, values), _replace_constants(node.right, values)
-        )
+        return type(node)(node.op, inner(node.left), inner(node.right))
     if isinstance(node, Filled):
-        return Filled(_replace_constants(node.part, values), _replace_constants(node.value, values))
+        return Filled(inner(node.part), inner(node.value))
+    if isinstance(node, FunctionCall):
+        return FunctionCall(node.name, tuple(inner(part) for part in node.arguments))
+    if isinstance(node, InList):
+        return IsIn(inner(node.part), lists[node.name], node.negated)
     if isinstance(node, IsIn):
-        return IsIn(_replace_constants(node.part, values), node.values, node.negated)
+        return IsIn(inner(node.part), node.values, node.negated)
     if isinstance(node, IsMissing):
-        return IsMissing(_replace_constants(node.part, values), node.negated)
+        return IsMissing(inner(node.part), node.negated)
     if isinstance(node, Not | Minus):
-        return type(node)(_replace_constants(node.part, values))
+        return type(node)(inner(node.part))
     return node

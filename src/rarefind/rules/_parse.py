@@ -15,6 +15,8 @@ from rarefind.rules.syntax import (
     Column,
     Compare,
     Filled,
+    FunctionCall,
+    InList,
     IsIn,
     IsMissing,
     Minus,
@@ -42,6 +44,8 @@ _GRAMMAR = r"""
     | sum COMPARISON sum -> compare
     | sum _IN "(" _values ")" -> is_in
     | sum _NOT _IN "(" _values ")" -> is_not_in
+    | sum _IN _LIST "(" TEXT ")" -> in_list
+    | sum _NOT _IN _LIST "(" TEXT ")" -> not_in_list
     | sum _IS _MISSING -> is_missing
     | sum _IS _NOT _MISSING -> is_not_missing
 _values: value ("," value)*
@@ -62,6 +66,7 @@ _values: value ("," value)*
     | NAME -> column
     | QUOTED -> quoted
     | _COALESCE "(" sum "," sum ")" -> filled
+    | FUNCTION "(" sum ("," sum)* ")" -> call
     | "(" either ")"
 
 COMPARISON: "<=" | ">=" | "!=" | "<>" | "==" | "<" | ">" | "="
@@ -71,6 +76,8 @@ NUMBER: /([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?/
 TEXT: /'([^']|'')*'|"([^"]|"")*"/
 NAME: /(?!(?ai:and|or|not|in|is|missing|true|false)\b)[^\W\d]\w*(\.[^\W\d]\w*)*/
 QUOTED: /`([^`]|``)+`/
+FUNCTION.1: /(?!(?ai:and|or|not|in|is|missing|true|false)\b)[^\W\d]\w*(?=[ \t\r\n]*\()/
+_LIST.3: /(?ai:list)(?=[ \t\r\n]*\()/
 _COALESCE.3: /(?ai:coalesce)(?=[ \t\r\n]*\()/
 _OR.2: /(?ai:or)\b/
 _AND.2: /(?ai:and)\b/
@@ -150,6 +157,12 @@ class _RuleBuilder(Transformer[Token, Node]):
     def is_not_in(self, items: list[Any]) -> Node:
         return IsIn(items[0], tuple(items[1:]), negated=True)
 
+    def in_list(self, items: list[Any]) -> Node:
+        return InList(items[0], _unquoted(items[1]))
+
+    def not_in_list(self, items: list[Any]) -> Node:
+        return InList(items[0], _unquoted(items[1]), negated=True)
+
     def is_missing(self, items: list[Node]) -> Node:
         return IsMissing(items[0])
 
@@ -169,6 +182,10 @@ class _RuleBuilder(Transformer[Token, Node]):
     def filled(self, items: list[Node]) -> Node:
         return Filled(items[0], items[1])
 
+    def call(self, items: list[Any]) -> Node:
+        name = str(items[0])
+        return FunctionCall(name.lower() if name.isascii() else name, tuple(items[1:]))
+
     def number(self, items: list[Any]) -> Number:
         value = float(items[0])
         if value > LARGEST:
@@ -181,8 +198,7 @@ class _RuleBuilder(Transformer[Token, Node]):
         return Number(-self.number(items).value)
 
     def text(self, items: list[Any]) -> Node:
-        quote = items[0][0]
-        return Text(str(items[0][1:-1]).replace(quote * 2, quote))
+        return Text(_unquoted(items[0]))
 
     def true(self, items: list[Any]) -> Node:
         return Truth(True)
@@ -195,6 +211,11 @@ class _RuleBuilder(Transformer[Token, Node]):
 
     def quoted(self, items: list[Any]) -> Node:
         return Column(str(items[0][1:-1]).replace("``", "`"))
+
+
+def _unquoted(token: str) -> str:
+    quote = token[0]
+    return str(token[1:-1]).replace(quote * 2, quote)
 
 
 def _sentence(text: str, error: UnexpectedInput) -> str:

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from rarefind.rules._functions import function_of
 from rarefind.rules._values import (
     as_any_value,
     as_number,
@@ -20,6 +21,7 @@ from rarefind.rules.syntax import (
     Column,
     Compare,
     Filled,
+    FunctionCall,
     IsIn,
     IsMissing,
     Minus,
@@ -66,6 +68,8 @@ def as_function(node: Node, kinds: Mapping[str, str | None]) -> Run:
     if isinstance(node, Filled):
         part, other = inner(node.part), inner(node.value)
         return lambda record: other(record) if (value := part(record)) is None else value
+    if isinstance(node, FunctionCall):
+        return _call(function_of(node).run, [inner(part) for part in node.arguments])
     if isinstance(node, Compare):
         left, right = node.left, node.right
         if isinstance(left, Column) and isinstance(right, Column) and kinds[left.name] is None:
@@ -105,6 +109,19 @@ def _column(name: str, kind: str | None) -> Run:
         return as_any_value(name, record[name])
 
     return {"number": number, "text": text, "truth": truth, None: any_kind}[kind]
+
+
+def _call(work: Callable[..., Any], arguments: list[Run]) -> Run:
+    first, *others = arguments
+    if not others:
+        return lambda record: None if (value := first(record)) is None else work(value)
+    (second,) = others
+
+    def run(record: Mapping[str, Any]) -> Any:
+        a, b = first(record), second(record)
+        return None if a is None or b is None else work(a, b)
+
+    return run
 
 
 def _compare(compare: Callable[[Any, Any], bool], left: Run, right: Run) -> Run:

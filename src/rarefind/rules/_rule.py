@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,10 @@ class Rule:
     The language has numbers, texts in quotes, ``true`` and ``false``; columns, in backquotes if
     their names are not plain words; ``+ - * /`` and ``coalesce(number, other)``, the other where
     the number is missing; ``= != < <= > >=``; ``in (...)`` and ``not in (...)``; ``is missing`` and
-    ``is not missing``; ``and``, ``or``, ``not`` and parentheses. As in SQL, what is compared with a
+    ``is not missing``; ``in list('name')`` for a list that is given beside the rule;
+    ``lower(text)``, ``upper(text)``, which turn the letters of ASCII only, ``length(text)`` in
+    characters, ``starts_with(text, part)``, ``ends_with(text, part)``, ``contains(text, part)``;
+    ``and``, ``or``, ``not`` and parentheses. As in SQL, what is compared with a
     missing value is unknown, and a rule fires only where it is known to hold. Numbers are doubles;
     NaN, and what is divided by 0, is missing. A truth is true, false, 1 or 0.
 
@@ -41,6 +44,8 @@ class Rule:
         contains is inferred from how the rule uses it.
     constants : dict, default=None
         Values of names that are not columns; the rule keeps those that it names.
+    lists : dict, default=None
+        Numbers or texts by the name of their list, for ``in list('name')``; a list can be empty.
     weight : float, default=None
         What the rule adds to the priority of a row where it fires, for queries.
 
@@ -50,6 +55,8 @@ class Rule:
         The rule as it is written by us, which reads as the same rule.
     columns : dict
         The columns it needs, and what they contain.
+    lists : dict of tuple
+        The lists it names.
 
     Examples
     --------
@@ -73,6 +80,7 @@ class Rule:
         name: str | None = None,
         columns: Mapping[str, str] | None = None,
         constants: Mapping[str, Any] | None = None,
+        lists: Mapping[str, Iterable[Any]] | None = None,
         weight: float | None = None,
     ) -> None:
         if weight is not None and not math.isfinite(weight):
@@ -85,7 +93,8 @@ class Rule:
         given = constants or {}
         self.constants = {name: given[name] for name in named if name in given}
         self.weight = None if weight is None else float(weight)
-        self._tree = with_constants(tree, self.constants)
+        self._tree, used = with_constants(tree, self.constants, lists or {})
+        self.lists = {key: tuple(node.value for node in values) for key, values in used.items()}
         self.columns: dict[str, str | None] = kinds_of(self._tree, columns)
         self._run = as_function(self._tree, self.columns)
 

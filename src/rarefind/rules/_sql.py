@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from rarefind.rules._functions import function_of
 from rarefind.rules.sql_values import sql_arithmetic, sql_column
 from rarefind.rules.sql_words import check_dialect, sql_name, sql_number, sql_text
 from rarefind.rules.syntax import (
@@ -12,6 +13,7 @@ from rarefind.rules.syntax import (
     Column,
     Compare,
     Filled,
+    FunctionCall,
     IsIn,
     IsMissing,
     Minus,
@@ -55,12 +57,16 @@ def as_sql(
         return sql_arithmetic(node, inner(node.left), inner(node.right), dialect)
     if isinstance(node, Filled):
         return f"COALESCE({inner(node.part)}, {inner(node.value)})"
+    if isinstance(node, FunctionCall):
+        return function_of(node).sql(dialect, *map(inner, node.arguments))
     if isinstance(node, Compare):
         op = "<>" if node.op == "!=" else node.op
         if dialect == "sqlite" and _are_unknown(node, kinds):
             return f"({_in_sqlite(node, op, dialect)})"
         return f"({inner(node.left)} {op} {inner(node.right)})"
     if isinstance(node, IsIn):
+        if not node.values:
+            return f"CASE WHEN {inner(node.part)} IS NOT NULL THEN {inner(Truth(node.negated))} END"
         word = "NOT IN" if node.negated else "IN"
         return f"({inner(node.part)} {word} ({', '.join(map(inner, node.values))}))"
     if isinstance(node, IsMissing):

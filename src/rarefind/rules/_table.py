@@ -8,12 +8,14 @@ from typing import Any
 
 import polars as pl
 
+from rarefind.rules._functions import function_of
 from rarefind.rules.syntax import (
     And,
     Arithmetic,
     Column,
     Compare,
     Filled,
+    FunctionCall,
     IsIn,
     IsMissing,
     Minus,
@@ -49,9 +51,13 @@ def as_expression(node: Node, kinds: Mapping[str, str | None]) -> pl.Expr:
         return _arithmetic(node.op, inner(node.left), inner(node.right)).fill_nan(None)
     if isinstance(node, Filled):
         return pl.coalesce(inner(node.part), inner(node.value))
+    if isinstance(node, FunctionCall):
+        return function_of(node).expression(*map(inner, node.arguments))
     if isinstance(node, Compare):
         return _compare(node.op, inner(node.left), inner(node.right))
     if isinstance(node, IsIn):
+        if not node.values:
+            return pl.when(inner(node.part).is_not_null()).then(pl.lit(node.negated))
         values = pl.Series([value.value for value in node.values])
         found = inner(node.part).is_in(values.implode())
         return ~found if node.negated else found

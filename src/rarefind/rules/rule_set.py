@@ -18,9 +18,10 @@ from rarefind._core.types import ArrayLike, Bools, Ints, Label, Table
 from rarefind.data.clock import read_times
 from rarefind.metrics.intervals import share_interval
 from rarefind.rules._kinds import check_constants
-from rarefind.rules._parse import RuleError
+from rarefind.rules._parse import RuleError, parse
 from rarefind.rules._rule import Rule, which_fire
 from rarefind.rules.sql_words import check_dialect, sql_name, sql_number, sql_table
+from rarefind.rules.syntax import IsIn, Number, Text
 
 # No rule can be written so: it has a colon behind its name.
 _WEIGHT = re.compile(r"weight\s+(?P<name>[^:]+?)\s*=[^:]*")
@@ -54,7 +55,7 @@ class RuleSet:
     ----------
     rules : iterable of Rule, or dict of str
         The rules, or their texts by name.
-    columns, constants
+    columns, constants, lists
         For texts, as in :class:`Rule`.
     weights : dict of float, default=None
         For texts, the weights of rules by name.
@@ -80,6 +81,7 @@ class RuleSet:
         *,
         columns: Mapping[str, str] | None = None,
         constants: Mapping[str, Any] | None = None,
+        lists: Mapping[str, Iterable[Any]] | None = None,
         weights: Mapping[str, float] | None = None,
     ) -> None:
         if isinstance(rules, Mapping):
@@ -88,7 +90,7 @@ class RuleSet:
             for name in known.keys() - rules.keys():
                 raise RuleError(f"There is a weight of {name!r}, and no rule of that name.")
             rules = [
-                _make_rule(name, text, columns, constants, known.get(name))
+                _make_rule(name, text, columns, constants, lists, known.get(name))
                 for name, text in rules.items()
             ]
         self.rules = list(rules)
@@ -100,20 +102,31 @@ class RuleSet:
             raise RuleError(f"Two rules are called {twice[0]!r}.")
 
     @classmethod
-    def from_text(cls, text: str, *, columns: Mapping[str, str] | None = None) -> Self:
+    def from_text(
+        cls,
+        text: str,
+        *,
+        columns: Mapping[str, str] | None = None,
+        lists: Mapping[str, Iterable[Any]] | None = None,
+    ) -> Self:
         """Read rules from the text of a file.
 
-        A line is ``name: rule``, ``weight name = number`` for what a rule adds to the priority, or
-        ``let name = value`` for a constant; a line that begins with a space goes on with the one
-        before, and one that begins with ``#`` is a remark.
+        A line is ``name: rule``, ``weight name = number`` for what a rule adds to the priority,
+        ``let name = value`` for a constant, or ``let name = (value, ...)`` for a list; a line that
+        begins with a space goes on with the one before, and one that begins with ``#`` is a remark.
+        ``lists`` are those that are not in the file.
         """
         constants: dict[str, Any] = {}
+        known: dict[str, Iterable[Any]] = dict(lists or {})
         weights: dict[str, float] = {}
         found: dict[str, str] = {}
         for number, line in logical_lines(text):
             if line.startswith("let "):
                 name, sign, value = line[4:].partition("=")
-                constants[name.strip()] = _constant(value.strip(), number)
+                if value.strip().startswith("("):
+                    known[name.strip()] = _list_of(value.strip(), number)
+                else:
+                    constants[name.strip()] = _constant(value.strip(), number)
                 if not sign or not name.strip():
                     raise RuleError(f"Line {number} is not a constant: write let name = value.")
                 continue
@@ -127,12 +140,13 @@ class RuleSet:
             if named in found:
                 raise RuleError(f"Two rules are called {named!r}.")
             found[named] = line.partition(":")[2].strip()
-        return cls(found, columns=columns, constants=constants, weights=weights)
+        return cls(found, columns=columns, constants=constants, lists=known, weights=weights)
 
     def to_text(self) -> str:
         """The rules as :meth:`from_text` reads them."""
         constants = {name: value for rule in self.rules for name, value in rule.constants.items()}
         lines = [f"let {name} = {_constant_text(value)}" for name, value in constants.items()]
+        lines += [_list_line(name, values) for name, values in self._lists().items()]
         for rule in self.rules:
             alone = f"{rule.name}: {rule.text}"
             if logical_lines(alone) != [(1, alone)] or _name_of(alone) != rule.name:
@@ -146,8 +160,14 @@ class RuleSet:
         return "\n".join(lines) + "\n"
 
     @classmethod
-    def from_json(cls, text: str, *, columns: Mapping[str, str] | None = None) -> Self:
-        """Read rules from what :meth:`to_json` wrote."""
+    def from_json(
+        cls,
+        text: str,
+        *,
+        columns: Mapping[str, str] | None = None,
+        lists: Mapping[str, Iterable[Any]] | None = None,
+    ) -> Self:
+        """Read rules from what :meth:`to_json` wrote; ``lists`` are those that are not in it."""
         try:
             whole = json.loads(text)
             rules = {str(rule["name"]): str(rule["rule"]) for rule in whole["rules"]}
@@ -157,13 +177,14 @@ class RuleSet:
                 if rule.get("weight") is not None
             }
             constants = dict(whole.get("constants", {}))
+            known = {**(lists or {}), **whole.get("lists", {})}
         except RecursionError:
             raise RuleError("This is nested too deeply to be a file of rules.") from None
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
             raise RuleError(f"This is not a file of rules ({error}).") from None
         if len(rules) != len(whole["rules"]):
             raise RuleError("Two rules have the same name.")
-        return cls(rules, columns=columns, constants=constants, weights=weights)
+        return cls(rules, columns=columns, constants=constants, lists=known, weights=weights)
 
     def to_json(self) -> str:
         """The rules as JSON."""
@@ -173,7 +194,13 @@ class RuleSet:
             | ({} if rule.weight is None else {"weight": rule.weight})
             for rule in self.rules
         ]
-        return json.dumps({"constants": constants, "rules": rules}, ensure_ascii=False, indent=2)
+        lists = self._lists()
+        whole = {"constants": constants} | ({"lists": lists} if lists else {}) | {"rules": rules}
+        return json.dumps(whole, ensure_ascii=False, indent=2)
+
+    def _lists(self) -> dict[str, tuple[float | str, ...]]:
+        """The lists that the rules name."""
+        return {name: values for rule in self.rules for name, values in rule.lists.items()}
 
     def to_sql(
         self,
@@ -350,10 +377,13 @@ def _make_rule(
     text: str,
     columns: Mapping[str, str] | None,
     constants: Mapping[str, Any] | None,
+    lists: Mapping[str, Iterable[Any]] | None,
     weight: float | None,
 ) -> Rule:
     try:
-        return Rule(text, name=name, columns=columns, constants=constants, weight=weight)
+        return Rule(
+            text, name=name, columns=columns, constants=constants, lists=lists, weight=weight
+        )
     except RuleError as error:
         raise RuleError(f"Rule {name!r}: {error}") from None
 
@@ -403,6 +433,36 @@ def _constant(text: str, line: int) -> Any:
         raise RuleError(
             f"Line {line}: {text!r} is not a number, a text in quotes, true or false."
         ) from None
+
+
+def _list_of(text: str, line: int) -> tuple[float | str, ...]:
+    if not text[1:-1].strip() and text.endswith(")"):
+        return ()
+    try:
+        node = parse(f"x in {text}")
+    except RuleError:
+        node = None
+    if not isinstance(node, IsIn):
+        raise RuleError(
+            f"Line {line}: {text!r:.60} is not a list of numbers or of texts in quotes; one that "
+            "is too long for a line is given beside the file, or in JSON."
+        )
+    return tuple(value.value for value in node.values)
+
+
+def _list_line(name: str, values: tuple[float | str, ...]) -> str:
+    """A list as a line of a file, if it is read there as the same."""
+    nodes = [Text(value) if isinstance(value, str) else Number(value) for value in values]
+    text = f"({', '.join(map(str, nodes))})"
+    line = f"let {name} = {text}"
+    plain = logical_lines(line) == [(1, line)] and name == name.partition("=")[0].strip()
+    try:
+        same = plain and _list_of(text, 1) == values
+    except RuleError:
+        same = False
+    if not same:
+        raise RuleError(f"The list {name!r} cannot stand in a file of text: write JSON.")
+    return line
 
 
 def _constant_text(value: Any) -> str:

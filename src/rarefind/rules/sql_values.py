@@ -12,11 +12,16 @@ _DOUBLE = {"sqlite": "REAL", "mysql": "DOUBLE", "duckdb": "DOUBLE"}
 _NAN = {"duckdb": "CAST('nan' AS DOUBLE)", "postgresql": "float8 'NaN'"}
 
 
+def as_double(number: str, dialect: str) -> str:
+    """A number of another type as a double."""
+    return f"CAST({number} AS {_DOUBLE.get(dialect, 'DOUBLE PRECISION')})"
+
+
 def sql_column(name: str, kind: str | None, dialect: str) -> str:
     """A column of the table; NULL where its value is missing."""
     if kind == "number":
         # Whole numbers would be divided without a rest.
-        number = f"CAST({name} AS {_DOUBLE.get(dialect, 'DOUBLE PRECISION')})"
+        number = as_double(name, dialect)
         if dialect == "sqlite":  # it would read any text as a number
             refusal = f"json({name} || ' is not a number')"
             return f"CASE typeof({name}) WHEN 'text' THEN {refusal} ELSE {number} END"

@@ -115,6 +115,20 @@ class Filled(Node):
 
 
 @dataclass(frozen=True)
+class FunctionCall(Node):
+    """A function of the language; missing where an argument is."""
+
+    name: str
+    arguments: tuple[Node, ...]
+
+    def parts(self) -> tuple[Node, ...]:
+        return self.arguments
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(map(str, self.arguments))})"
+
+
+@dataclass(frozen=True)
 class Arithmetic(Node):
     """Two numbers added, subtracted, multiplied or divided; what is divided by 0 is missing."""
 
@@ -152,7 +166,7 @@ class Compare(Node):
 
 @dataclass(frozen=True)
 class IsIn(Node):
-    """Whether a value is one of a list."""
+    """Whether a value is one of a list, which can be empty only where it was given by name."""
 
     part: Node
     values: tuple[Number | Text, ...]
@@ -165,6 +179,23 @@ class IsIn(Node):
     def __str__(self) -> str:
         word = "not in" if self.negated else "in"
         return f"{self.part.within(_SUM)} {word} ({', '.join(map(str, self.values))})"
+
+
+@dataclass(frozen=True)
+class InList(Node):
+    """Whether a value is in a list that is given by its name beside the rule."""
+
+    part: Node
+    name: str
+    negated: bool = False
+    binds = _COMPARED
+
+    def parts(self) -> tuple[Node, ...]:
+        return (self.part,)
+
+    def __str__(self) -> str:
+        word = "not in" if self.negated else "in"
+        return f"{self.part.within(_SUM)} {word} list({Text(self.name)})"
 
 
 @dataclass(frozen=True)

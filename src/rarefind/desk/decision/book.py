@@ -53,6 +53,7 @@ class RuleBook:
         roles = (("block", self.blocking), ("score", self.scoring), ("shadow", self.shadow))
         lines = [
             repr((role, rule.name, rule.text, sorted(rule.constants.items()), rule.weight))
+            + (repr(rule.lists) if rule.lists else "")
             for role, rules in roles
             for rule in rules
         ]
