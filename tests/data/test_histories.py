@@ -232,7 +232,7 @@ def test_arrays_that_contradict_each_other_are_refused(name, value):
     arrays.pop(name)
     if value is not None:
         arrays[name] = np.array(value)
-    with pytest.raises(ValueError, match="order|another|add up|no name|no entity"):
+    with pytest.raises(ValueError, match=r"order|another|add up|no name|no entity"):
         Histories.from_arrays(histories.features, arrays)
 
 
