@@ -169,6 +169,7 @@ def main() -> None:
         "positive, and priorities of 1,000 rows, each in a process of its own with one thread. "
         f'`{TUNED}` has `threshold="auto"`, for which rows are held out; the method\'s own '
         "threshold takes no search, and the time is that of scoring. "
+        "What was measured before is kept, so rows may be of different calls on one machine. "
         f"Times are of the processor; a fit is stopped after about {asked.limit} s: ME² learns "
         "ellipsoids for each positive, and LambdaMART compares each with the negatives, so that "
         "their times grow with the positives. *Longest without progress* is the longest part of "

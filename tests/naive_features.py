@@ -2,11 +2,13 @@
 
 import math
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from zoneinfo import ZoneInfo
 
 import pandas as pd
 
 
+@cache
 def nanoseconds(length):
     return pd.Timedelta(length).value
 

@@ -50,6 +50,9 @@ STEPS = st.lists(
         st.tuples(st.just("ask"), ROWS),
         st.tuples(st.just("label"), st.tuples(st.integers(0, 50), st.booleans())),
         st.tuples(st.just("undo"), st.integers(1, 4)),
+        st.tuples(
+            st.just("forget"), st.tuples(st.integers(-40, 20), st.sampled_from([None, 1, 2]))
+        ),
     ),
     max_size=60,
 )
@@ -58,18 +61,26 @@ STEPS = st.lists(
 class Both:
     """Does the same to the histories and to their naive twin, and compares what they say."""
 
-    def __init__(self, features, late=None):
+    def __init__(self, features):
         self.fast, self.naive = Histories(features), NaiveHistories(features)
-        self.late = late
         self.done = []
+        self.earliest = None
 
     def add(self, row):
         self.ask(row)
-        id = f"{len(self.done)}"
+        if self.is_too_old(row):
+            with pytest.raises(ValueError, match="older than what is remembered"):
+                self.fast.add(*row)
+            return
+        id = f"{len(self.naive.rows)}"
         self.done.append((self.fast.add(*row), len(self.naive.rows), dict(self.naive.labels)))
         self.naive.add(id, *row)
 
     def ask(self, row):
+        if self.is_too_old(row):
+            with pytest.raises(ValueError, match="older than what is remembered"):
+                self.fast.describe(*row)
+            return
         found = self.fast.describe(*row)
         np.testing.assert_array_equal(found, self.naive.describe(*row))
 
@@ -88,6 +99,18 @@ class Both:
             del self.naive.rows[rows:]
             self.naive.labels = labels
 
+    def forget(self, sweep):
+        """The twin keeps everything: what is forgotten must not be missed."""
+        tens, entities = sweep
+        before = START + tens * 10 * MINUTE
+        self.done.clear()  # what was there before cannot be taken back
+        self.fast.forget(before, entities)
+        earliest = before + self.fast.features.reach
+        self.earliest = max(earliest, self.earliest or earliest)
+
+    def is_too_old(self, row):
+        return self.earliest is not None and row[1] < self.earliest
+
 
 @given(STEPS, st.sampled_from([None, "5h", "6h"]), st.sampled_from([0, 1, 3]))
 @settings(max_examples=300)
@@ -95,6 +118,27 @@ def test_a_transaction_is_described_as_defined(steps, memory, last):
     both = Both(feature_list(memory, last))
     for step, value in steps:
         getattr(both, step)(value)
+
+
+@given(
+    st.lists(ROWS, min_size=3, max_size=40),
+    st.sets(st.integers(0, 39), min_size=1),
+    st.lists(st.tuples(st.integers(-15, 20), st.sampled_from([None, 1, 2])), min_size=1),
+    st.lists(ROWS, min_size=1, max_size=10),
+    st.sampled_from([None, "5h", "6h"]),
+)
+@settings(max_examples=300)
+def test_what_is_forgotten_is_not_missed(rows, frauds, sweeps, later, memory):
+    both = Both(feature_list(memory))
+    for row in rows:
+        both.add(row)
+    for number in frauds:
+        both.label((number, True))
+    for sweep, (who, time, *rest) in zip(sweeps, later, strict=False):
+        both.forget(sweep)
+        both.ask((who, both.earliest - 1, *rest))
+        for after in (0, 10 * MINUTE, (time - START) // 6):
+            both.add((who, both.earliest + after, *rest))
 
 
 def test_histories_that_are_long_are_described_as_defined():
@@ -116,6 +160,22 @@ def test_histories_that_are_long_are_described_as_defined():
     del both.naive.rows[750:]
     for row in rows[750::50]:
         both.ask(row)
+
+
+def test_what_is_forgotten_makes_room():
+    both = Both(feature_list("6h"))
+    for i in range(3_000):
+        row = (("a", f"{i % 5}", "z"), START + i * MINUTE, i, (f"{i % 5}", f"{i % 7}"))
+        both.naive.add(f"{i}", *row)
+        both.fast.add(*row)
+    assert len(both.fast) == 9_000
+    last = 2_999 * MINUTE
+    gone = both.fast.forget(START + last - 360 * MINUTE)
+    # 360 rows are left of each kind; the last two before them of a card, and one of a shop.
+    assert 9_000 - gone == len(both.fast) == 3 * 360 + 2 + 5
+    both.earliest = START + last - 60 * MINUTE
+    for minutes in range(-62, 200, 13):
+        both.add((("a", "3", "z"), START + last + minutes * MINUTE, 5, ("3", "2")))
 
 
 def test_what_was_never_added_cannot_be_taken_back():

@@ -244,6 +244,8 @@ class Histories:
         self._frauds: dict[str, tuple[tuple[int, ...], int]] = {}
         #: Transactions up to this time are forgotten.
         self.floor = -(2**63)
+        #: The earliest time of a transaction that can be described or added.
+        self.earliest = -(2**63)
         #: The latest time of a transaction.
         self.newest = -(2**63)
         self._swept = 0
@@ -333,8 +335,9 @@ class Histories:
         self.newest = undo.newest
 
     def forget(self, before: int, entities: int | None = None) -> int:
-        """Forget transactions up to a time: none earlier than ``before`` + reach will be described.
+        """Forget transactions up to a time, which no later one than ``before`` + reach can see.
 
+        From then on earlier ones are refused, and what was added before cannot be taken back.
         The last few of an entity stay, as far as the list's memory goes, for the features that
         look at no window. With ``entities`` only so many are swept, where the last call ended.
 
@@ -343,8 +346,9 @@ class Histories:
         int
             How many entries were forgotten.
         """
-        self.floor = max(self.floor, before)
         features = self.features
+        if before > self.floor:
+            self.floor, self.earliest = before, before + features.reach
         most = max((len(keys) for keys in self._keys), default=0)
         first = self._swept if entities is not None else 0
         stop = most if entities is None else min(most, first + entities)
@@ -386,7 +390,7 @@ class Histories:
                 kind.set_fraud(who[i], time, fraud)
 
     def _check_time(self, time: int) -> None:
-        if time <= self.floor:
+        if time < self.earliest:
             raise ValueError(
                 "The transaction is older than what is remembered: refuse what comes so late."
             )
