@@ -32,17 +32,17 @@ def serve(
         from rarefind.desk.api.process import serve_decisions
         from rarefind.desk.folder import DeskFolder
 
-        with DeskFolder(path, database) as folder, _listen(host, port) as listener:
-            typer.echo(f"Transactions: http://{host}:{listener.getsockname()[1]}/transactions")
+        with DeskFolder(path, database) as folder, _take_port(host, port) as door:
+            typer.echo(f"Transactions: http://{host}:{door.getsockname()[1]}/transactions")
             typer.echo(f"{_PROMISES[chosen]}\nThere is no model: rules alone decide.")
-            if not serve_decisions(folder, listener, chosen):
+            if not serve_decisions(folder, door, chosen):
                 raise typer.Exit(1)
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def _take_port(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port))
     except OSError as error:
         raise ValueError(
-            f"Nothing can listen at {host}:{port} ({error.strerror}): give another --port."
+            f"The desk cannot have {host}:{port} ({error.strerror}): give another --port."
         ) from None
