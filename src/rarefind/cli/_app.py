@@ -12,12 +12,14 @@ from rarefind.cli._compare import compare
 from rarefind.cli._compile import compile_kernels
 from rarefind.cli._config import settings
 from rarefind.cli._demo import demo
+from rarefind.cli._desk import app as desk
 from rarefind.cli._explain import explain
 from rarefind.cli._fit import fit
 from rarefind.cli._monitor import monitor
 from rarefind.cli._rank import rank
 from rarefind.cli._report import report
 from rarefind.cli._rules import app as rules
+from rarefind.cli._serve import serve
 from rarefind.cli._simulate import simulate
 
 app = typer.Typer(
@@ -38,7 +40,9 @@ app.command(epilog="Example: rarefind monitor model.rarefind week.csv --verdicts
 app.command(epilog="Example: rarefind simulate --days 90 --features -o payments.parquet")(simulate)
 app.command(epilog="Example: rarefind demo --budget 20")(demo)
 app.command("compile", epilog="Example: rarefind compile sgbap gamma-knn")(compile_kernels)
+app.command(epilog="Example: rarefind serve my-desk --durability disk")(serve)
 app.add_typer(rules, name="rules")
+app.add_typer(desk, name="desk")
 
 
 def _show_version(wanted: bool) -> None:

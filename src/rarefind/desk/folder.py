@@ -95,6 +95,11 @@ class DeskFolder:
         return cls(path, database)
 
     @property
+    def is_remote(self) -> bool:
+        """Whether the databases are reached through a network."""
+        return self._url is not None
+
+    @property
     def models(self) -> Path:
         """The folder of model files, named by their digests."""
         return self.path / "models"

@@ -1,0 +1,92 @@
+"""``rarefind desk``: make a desk, give tokens for it, and look whether its ledger is whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rarefind._core.extras import extra
+from rarefind.cli._inputs import check_readable
+from rarefind.cli._options import DataFile
+
+app = typer.Typer(
+    help="Make a desk, give tokens for it, and look whether its ledger is whole.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+DeskPath = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the desk.")]
+DatabaseUrl = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="postgresql://… instead of SQLite files in the folder."),
+]
+
+
+@contextmanager
+def desk_errors() -> Iterator[None]:
+    """Say in a sentence that the extra is not installed, or a database cannot be opened."""
+    with extra("desk", "A desk"):
+        from rarefind.desk.database import DatabaseUnavailable
+
+        try:
+            yield
+        except DatabaseUnavailable as error:
+            raise ValueError(str(error)) from error
+
+
+@app.command(epilog="Example: rarefind desk init payments.csv my-desk")
+def init(data: DataFile, path: DeskPath, database: DatabaseUrl = None) -> None:
+    """Make a desk for transactions like those of a file."""
+    check_readable(data)
+    with desk_errors():
+        from rarefind.data import read_table
+        from rarefind.desk.folder import DeskFolder
+        from rarefind.desk.intake import guess_schema
+
+        guess = guess_schema(read_table(data), path.resolve().name)
+        DeskFolder.create(path, guess.schema, database).close()
+    for note in guess.notes:
+        typer.echo(note)
+    typer.echo(
+        f"The desk is in {path}: read {path / 'desk.toml'}, and correct it before the start."
+    )
+
+
+@app.command(epilog="Example: rarefind desk token my-desk ingest --name till")
+def token(
+    path: DeskPath,
+    role: Annotated[
+        str, typer.Argument(help="ingest, investigator, expert, scientist, admin or auditor.")
+    ],
+    name: Annotated[str | None, typer.Option(help="Whose it is; by default the role.")] = None,
+    database: DatabaseUrl = None,
+) -> None:
+    """Make a token and print it; it cannot be shown again."""
+    with desk_errors():
+        from rarefind.desk.api.roles import ROLES
+        from rarefind.desk.api.tokens import Tokens
+        from rarefind.desk.clock import DeskClock
+        from rarefind.desk.folder import DeskFolder
+
+        known = next((each for each in ROLES if each == role), None)
+        if known is None:
+            raise ValueError(f"{role!r} is not a role; the roles are {', '.join(ROLES)}.")
+        with DeskFolder(path, database) as folder:
+            made = Tokens(folder.open_desk()).make(name or role, known, DeskClock().now())
+    typer.echo(made)
+
+
+@app.command(epilog="Example: rarefind desk verify my-desk")
+def verify(path: DeskPath, database: DatabaseUrl = None) -> None:
+    """Look whether every row of the ledger is as it was written."""
+    with desk_errors():
+        from rarefind.desk.folder import DeskFolder
+
+        with DeskFolder(path, database) as folder:
+            found = folder.read_ledger().verify()
+    typer.echo(str(found))
+    if not found.is_whole:
+        raise typer.Exit(1)
