@@ -12,4 +12,5 @@ for name, requirements in project["optional-dependencies"].items():
     if name not in TOOLS:
         lowest.update(each for each in requirements if not each.startswith("rarefind["))
 for requirement in sorted(lowest):
-    print(requirement.replace(">=", "=="))
+    # Without spaces, as one word also where it holds for some systems only.
+    print(requirement.replace(">=", "==").replace(" ", ""))

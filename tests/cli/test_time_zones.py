@@ -118,7 +118,7 @@ def test_a_column_has_its_groups(rarefind, files, tmp_path):
     assert fitted.returncode == 0, fitted.stderr
     said = " ".join(fitted.stdout.split())
     assert "What 12 checks, 3 each region, one of each customer, of" in said
-    assert f"rank {model} FILE --budget 3 --per region --one-per customer -o" in fitted.stdout
+    assert f"rank {model} FILE -o list.csv" in fitted.stdout
     ranked = rarefind("rank", model, files.new, *asked, "--no-reasons", "--json")
     rows = pd.DataFrame(json.loads(ranked.stdout)["list"])
     regions = rows["region"].fillna("none").tolist()
