@@ -40,7 +40,10 @@ class Results:
 
     def _in_file(self) -> pd.DataFrame:
         try:
-            found = pd.read_parquet(self.path)
+            # By one open file: asked by its path, Arrow opens it twice, and another process may
+            # replace it in between.
+            with self.path.open("rb") as file:
+                found = pd.read_parquet(file)
         except (OSError, ValueError):
             raise ValueError(
                 f"{self.path} is not a file of results: move it away to begin anew."
