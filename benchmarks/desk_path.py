@@ -191,7 +191,8 @@ def measure(desk: Desk) -> dict[str, float]:
     watch.around(decider.ledger, "append", "append and commit")
     for body in bodies[half:]:
         whole(body)
-    assert not decider.rules.failures and not decider.model_failures
+    assert not decider.rules.failures
+    assert not decider.model_failures
     found = {name: 1e6 * spent / (len(bodies) - half) for name, spent in watch.seconds.items()}
     found["record, outcome, answer"] = total - sum(found.values())
     return found | {"the whole way": total}
@@ -209,7 +210,9 @@ def main() -> None:
         for name, value in found.items():
             print(f"{name:40} {value:8.1f}")
         return
-    table = pd.DataFrame({"stage": list(found), "processor µs": [f"{v:.1f}" for v in found.values()]})
+    table = pd.DataFrame(
+        {"stage": list(found), "processor µs": [f"{v:.1f}" for v in found.values()]}
+    )
     text = (
         f"One transaction at a time, of {given.cards:,} cards with a month of history: processor time "
         "of each stage, and of the whole way from the bytes of a request to those of its answer, "
