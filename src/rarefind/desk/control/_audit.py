@@ -127,12 +127,7 @@ class Audit:
 
     def read(self, after: int = 0, limit: int = 1_000) -> list[AuditRow]:
         """Return the rows after a number, the oldest first."""
-        rows = self._database.read(
-            f"SELECT {_COLUMNS} FROM audit WHERE number > :after ORDER BY number LIMIT :limit",
-            after=after,
-            limit=limit,
-        )
-        return [AuditRow(*row[:5], msgspec.json.decode(row[5])) for row in rows]
+        return [_as_row(row) for row in self._rows(after, limit)]
 
     def verify(self, expected: Position | None = None) -> AuditVerification:
         """Look whether every row is as it was written.
@@ -146,7 +141,7 @@ class Audit:
         before, count = Position(0, START), 0
         if expected is not None and expected.sequence == 0 and expected != before:
             return AuditVerification(0, before, 0, _OTHER)
-        while rows := self._rows(before.sequence):
+        while rows := self._rows(before.sequence, _BATCH):
             for row in rows:
                 what = _mistake(before, row, expected)
                 if what:
@@ -157,11 +152,11 @@ class Audit:
             return AuditVerification(count, before, before.sequence + 1, "is missing")
         return AuditVerification(count, before)
 
-    def _rows(self, after: int) -> list[Row]:
+    def _rows(self, after: int, limit: int) -> list[Row]:
         return self._database.read(
             f"SELECT {_COLUMNS} FROM audit WHERE number > :after ORDER BY number LIMIT :limit",
             after=after,
-            limit=_BATCH,
+            limit=limit,
         )
 
 
@@ -185,6 +180,11 @@ def record_change(
 
 
 _OTHER = "is not the one that was written down"
+
+
+def _as_row(row: Row) -> AuditRow:
+    number, at, person, action, subject, detail, _ = row
+    return AuditRow(number, at, person, action, subject, msgspec.json.decode(detail))
 
 
 def _mistake(before: Position, row: Row, expected: Position | None) -> str:

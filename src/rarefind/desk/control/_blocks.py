@@ -20,9 +20,7 @@ from rarefind.desk.schema import Schema
 __all__ = ["Block", "BlockState", "Blocks", "read_blocked"]
 
 BlockState = Literal["waiting", "in force", "rejected", "lifted"]
-_COLUMNS = (
-    "id, entity, state, note, asked, asked_by, answered, answered_by, lifted, lifted_by"
-)
+_COLUMNS = "id, entity, state, note, asked, asked_by, answered, answered_by, lifted, lifted_by"
 _LONGEST_ENTITY = 10_000
 
 

@@ -54,7 +54,8 @@ class Lists:
         )
         if not rows:
             raise NotThere(f"There is no list {name!r}.")
-        return NamedList(*rows[0], tuple(sorted(_values(self._database, name))))
+        _, person, changed = rows[0]
+        return NamedList(name, person, changed, tuple(sorted(_values(self._database, name))))
 
     def all(self) -> dict[str, tuple[str, ...]]:
         """Return all lists by name, as rules take them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import msgspec
@@ -16,9 +16,7 @@ from rarefind.desk.schema import Schema
 __all__ = ["Order", "OrderState", "Orders"]
 
 OrderState = Literal["asked", "approved", "rejected", "done", "failed"]
-_COLUMNS = (
-    "id, kind, entity, key, state, asked, asked_by, answered, answered_by, ended, result"
-)
+_COLUMNS = "id, kind, entity, key, state, asked, asked_by, answered, answered_by, ended, result"
 _LONGEST_KEY = 10_000
 
 
@@ -199,5 +197,5 @@ def _get(reader: Database | Writer, order: int) -> Order:
 
 
 def _as_order(row: Row) -> Order:
-    *first, result = row
-    return Order(*first, None if result is None else msgspec.json.decode(result))
+    order = Order(*row)
+    return order if row[10] is None else replace(order, result=msgspec.json.decode(row[10]))

@@ -73,6 +73,16 @@ def versions_of(reader: Database | Writer, name: str) -> list[DeskRule]:
 
 
 def _as_rule(row: Row) -> DeskRule:
-    *first, constants, lists, note, person, at = row
-    decode = msgspec.json.decode
-    return DeskRule(*first, decode(constants), tuple(decode(lists)), note, person, at)
+    name, version, text, role, weight, constants, lists, note, person, at = row
+    return DeskRule(
+        name,
+        version,
+        text,
+        role,
+        weight,
+        msgspec.json.decode(constants),
+        tuple(msgspec.json.decode(lists)),
+        note,
+        person,
+        at,
+    )
