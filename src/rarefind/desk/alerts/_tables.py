@@ -48,4 +48,5 @@ STEPS = (
     CREATE INDEX verdicts_of_case ON verdicts (case_id);
     CREATE TABLE read_up_to (name TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL);
     """,
+    "CREATE INDEX cases_of_entity ON cases (entity)",
 )
