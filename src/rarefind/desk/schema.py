@@ -80,6 +80,8 @@ class AlertSchema(_Section, frozen=True):
     lease: str = "30min"
     #: A case that nobody has decided so long after its last alert is closed.
     expires: str = "7D"
+    #: Whether another person than the one who asked has to approve a block or an erasure.
+    second_person: bool = False
 
 
 class WebhookSchema(_Section, frozen=True):
