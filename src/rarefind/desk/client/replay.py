@@ -52,13 +52,13 @@ class ReplaySummary:
         """Count the answer to a transaction."""
         self.sent += 1
         if isinstance(answer, Problem):
-            self.refuse(f"{transaction.id}: {answer.detail}")
+            self.add_refused(f"{transaction.id}: {answer.detail}")
             return
         self.accepted += answer.decision == "accept"
         self.denied += answer.decision == "deny"
         self.alerts += answer.alert != ""
 
-    def refuse(self, reason: str) -> None:
+    def add_refused(self, reason: str) -> None:
         """Count a row that was not taken."""
         self.refused += 1
         if len(self.reasons) < _REASONS:
@@ -142,10 +142,10 @@ def replay(
     found, began = ReplaySummary(), time.perf_counter()
     unread = ReplaySummary()  # counted by the thread that reads
 
-    def refuse(error: IntakeError) -> None:
-        unread.refuse(str(error))
+    def count_refused(error: IntakeError) -> None:
+        unread.add_refused(str(error))
 
-    rows = read_transactions(path, Intake(schema), on_refused=refuse)
+    rows = read_transactions(path, Intake(schema), on_refused=count_refused)
     shift = _Shift(schema, shift_to)
     batches = _batches(rows, schema)
     done = 0
