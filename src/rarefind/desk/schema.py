@@ -78,6 +78,8 @@ class AlertSchema(_Section, frozen=True):
     random_share: float = 0.05
     #: For so long a case that was taken is held for the person who took it.
     lease: str = "30min"
+    #: Whether another person than the one who asked has to approve a block or an erasure.
+    second_person: bool = False
 
 
 class LimitSchema(_Section, frozen=True):
