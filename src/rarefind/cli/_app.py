@@ -13,6 +13,7 @@ from rarefind.cli._compile import compile_kernels
 from rarefind.cli._config import settings
 from rarefind.cli._demo import demo
 from rarefind.cli._desk import app as desk
+from rarefind.cli._desk_backup import backup
 from rarefind.cli._explain import explain
 from rarefind.cli._fit import fit
 from rarefind.cli._monitor import monitor
@@ -44,6 +45,7 @@ app.command("compile", epilog="Example: rarefind compile sgbap gamma-knn")(compi
 app.command(epilog="Example: rarefind serve my-desk --durability disk")(serve)
 app.command(epilog="Example: rarefind replay payments.csv --speed 60x")(replay)
 app.add_typer(rules, name="rules")
+desk.command(epilog="Example: rarefind desk backup my-desk my-desk-monday")(backup)
 app.add_typer(desk, name="desk")
 
 
