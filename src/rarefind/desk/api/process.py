@@ -31,7 +31,7 @@ def serve_decisions(folder: DeskFolder, listener: socket.socket, durability: Dur
     decider = Decider(
         FeatureState(folder.schema), folder.open_ledger(durability), secret=folder.secret
     )
-    decider.restore(intake)
+    decider.restore(folder.snapshots)
     tokens = Tokens(folder.open_desk())
     door = DecisionDoor(
         intake, tokens, Metrics(), log, lambda: [] if decider.model else ["There is no model yet."]
