@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rarefind import TableModel
-from rarefind.auto import AutoClassifier
+from rarefind.auto import AutoClassifier, find_estimator
 from rarefind.boosting import NLBClassifier, SGBAPClassifier
-from rarefind.conditions import ConditionClassifier
+from rarefind.conditions import ConditionClassifier, RuleListClassifier
 from rarefind.neighbors import GammaKNNClassifier
 from rarefind.streams import ONLBClassifier
 from rarefind.trees import MetaAPClassifier, MetaAPForestClassifier
@@ -26,7 +26,9 @@ ESTIMATORS = [
     ConditionClassifier(random_state=0),
     GammaKNNClassifier(random_state=0),
     AutoClassifier(candidates=["sgbap", "metaap", "gamma-knn"], trials=3, cv=2, random_state=0),
+    AutoClassifier(candidates=["sgbap"], trials=1, cv=2, random_state=0),
     ONLBClassifier(random_state=0),
+    find_estimator("xgboost").make().set_params(random_state=0),
 ]
 
 
@@ -74,13 +76,19 @@ rows = st.fixed_dictionaries(
 @settings(max_examples=25, deadline=None)
 def test_rows_have_the_priority_of_a_table(scored, row):
     model, scorer = scored
-    assert scorer.score(row) == float(model.priority([row])[0]) == float(model.priority(row)[0])
+    score = scorer.score(row)
+    assert score == float(model.priority([row])[0]) == float(model.priority(row)[0])
+    positive = list(model.classes_).index("yes")
+    probability = scorer.probability(row)
+    assert probability == scorer.probability_of(score)
+    assert probability == float(model.predict_proba([row])[0, positive])
 
 
 def test_rows_of_a_table_and_of_numbers(scored):
     model, scorer = scored
     table = mixed_table().drop(columns="fraud")
-    whole = model.priority(table)
+    whole, proba = model.priority(table), model.predict_proba(table)[:, 1]
+    assert [scorer.probability(row) for row in table.to_dict("records")] == proba.tolist()
     assert [scorer.score(row) for row in table.head(30).to_dict("records")] == whole[:30].tolist()
     assert [float(model.priority(table.iloc[[i]])[0]) for i in range(9)] == whole[:9].tolist()
     numbers = model.encoder_.transform(table.head(9))
@@ -128,3 +136,23 @@ def test_categories_of_an_estimator_are_coded():
     new = pd.DataFrame({"a": pd.Categorical(["z", None]), "b": [60.0, 60.0]})
     scores = [model.row_scorer().score({"a": a, "b": 60.0}) for a in ("z", None)]
     assert scores == model.priority(new).tolist()
+
+
+def test_rules_score_a_row_as_a_table():
+    table = mixed_table()
+    known = table.drop(columns="fraud")
+    rules = {
+        "large": "amount > 1",
+        "abroad": "country = 'XX' and amount is not missing",
+        "many": "count / (count - 3) > 1.5 or online",
+    }
+    model = RuleListClassifier(rules, random_state=0).fit(known, table["fraud"])
+    scorer = model.row_scorer()
+    assert scorer.columns == ["amount", "country", "count", "online"]
+    records = known.to_dict("records")
+    assert [scorer.score(row) for row in records] == model.priority(known).tolist()
+    positive = model.predict_proba(known)[:, 1].tolist()
+    assert [scorer.probability(row) for row in records] == positive
+    numbers = RuleListClassifier({"a": "x0 > 3"}, weights="equal", cv=2)
+    numbers.fit(np.arange(20.0).reshape(10, 2), np.arange(10) > 7)
+    assert numbers.row_scorer().score([4.0, 1.0]) == 1.0

@@ -253,7 +253,8 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         read = number_reader(self._feature_names(), getattr(self, "categories_", {}))
-        return RowScorer(self._feature_names(), read, self._row_priority())
+        names = self._feature_names()
+        return RowScorer(names, read, self._row_priority(), self._row_probability)
 
     def _row_priority(self) -> Callable[[Floats], float]:
         """Priority of one row of numbers, which is checked first."""
@@ -268,6 +269,10 @@ class RareClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator, ABC):
         # Whatever is compiled is compiled now, not when the first row is in a hurry.
         priority(np.zeros(self.n_features_in_))
         return priority
+
+    def _row_probability(self, priority: float) -> float:
+        """Probability of the positive class of one row with this priority."""
+        return float(self._probability(np.array([priority]))[0])
 
     @available_if(_ranks)
     def explain(self, X: Table) -> list[Reason]:

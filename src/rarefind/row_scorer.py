@@ -41,16 +41,19 @@ class RowScorer:
     >>> row = {"amount": 245, "country": "XX", "time": "12:30"}
     >>> scorer.score(row) == float(model.priority(row)[0])
     True
+    >>> scorer.probability(row) == float(model.predict_proba(row)[0, 1])
+    True
     """
 
     def __init__(
         self,
         columns: Sequence[str],
-        read: Callable[[Any], Floats],
-        score: Callable[[Floats], float],
+        read: Callable[[Any], Any],
+        score: Callable[[Any], float],
+        probability_of: Callable[[float], float],
     ) -> None:
         self.columns = list(columns)
-        self._read, self._score = read, score
+        self._read, self._score, self._probability_of = read, score, probability_of
 
     def score(self, values: Mapping[str, Any] | Sequence[float] | Floats) -> float:
         """The priority of one row, bit for bit that of the same row in a table.
@@ -66,6 +69,34 @@ class RowScorer:
         float
         """
         return self._score(self._read(values))
+
+    def probability(self, values: Mapping[str, Any] | Sequence[float] | Floats) -> float:
+        """The calibrated probability of the positive label, bit for bit that of ``predict_proba``.
+
+        Parameters
+        ----------
+        values : mapping, or sequence of float
+            As in :meth:`score`.
+
+        Returns
+        -------
+        float
+        """
+        return self._probability_of(self.score(values))
+
+    def probability_of(self, priority: float) -> float:
+        """The same of a row whose priority is known already.
+
+        Parameters
+        ----------
+        priority : float
+            What :meth:`score` gave.
+
+        Returns
+        -------
+        float
+        """
+        return self._probability_of(priority)
 
 
 def number_reader(names: Sequence[str], levels: Levels) -> Callable[[Any], Floats]:

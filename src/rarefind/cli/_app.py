@@ -17,10 +17,12 @@ from rarefind.cli._explain import explain
 from rarefind.cli._fit import fit
 from rarefind.cli._monitor import monitor
 from rarefind.cli._rank import rank
+from rarefind.cli._replay import replay
 from rarefind.cli._report import report
 from rarefind.cli._rules import app as rules
 from rarefind.cli._serve import serve
 from rarefind.cli._simulate import simulate
+from rarefind.cli._torture import torture
 
 app = typer.Typer(
     name="rarefind",
@@ -41,6 +43,8 @@ app.command(epilog="Example: rarefind simulate --days 90 --features -o payments.
 app.command(epilog="Example: rarefind demo --budget 20")(demo)
 app.command("compile", epilog="Example: rarefind compile sgbap gamma-knn")(compile_kernels)
 app.command(epilog="Example: rarefind serve my-desk --durability disk")(serve)
+app.command(epilog="Example: rarefind replay payments.csv --speed 60x")(replay)
+desk.command(epilog="Example: rarefind desk torture my-desk --minutes 5")(torture)
 app.add_typer(rules, name="rules")
 app.add_typer(desk, name="desk")
 

@@ -86,7 +86,9 @@ class _Step:
 
 
 @contextmanager
-def rows_bar(total: int | None, *, quiet: bool = False) -> Iterator[Callable[[int], None]]:
+def rows_bar(
+    total: int | None, *, what: str = "Ranking", quiet: bool = False
+) -> Iterator[Callable[[int], None]]:
     """Yield the function to call with the number of rows done; a bar with the time left.
 
     Nothing is shown if standard error is not a terminal, or in the first two seconds.
@@ -105,7 +107,7 @@ def rows_bar(total: int | None, *, quiet: bool = False) -> Iterator[Callable[[in
 
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
     bar = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
-    began, task = time.perf_counter(), bar.add_task("Ranking", total=total)
+    began, task = time.perf_counter(), bar.add_task(what, total=total)
 
     def advance(rows: int) -> None:
         bar.advance(task, rows)

@@ -23,6 +23,7 @@ from rarefind._core.state import State
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Label, Table
 from rarefind.base import CLASSIFIER_STATE, RareClassifier
 from rarefind.data.frames import as_frame
+from rarefind.row_scorer import RowScorer
 from rarefind.rules import Condition, Reason, Rule, RuleSet
 from rarefind.rules.syntax import And, Column, Compare, IsIn, IsMissing, Minus, Node, Number
 from rarefind.selection.cross_validation import check_positives_held_out, folds_of_used
@@ -268,6 +269,32 @@ class RuleListClassifier(RareClassifier):
         for j, weight in enumerate(self._weights.tolist()):  # in order, whatever the other rows
             score += np.where(fired[:, j], weight, 0.0)
         return score
+
+    def row_scorer(self) -> RowScorer:
+        """What scores one row at a time, as :meth:`priority` does but in microseconds.
+
+        Returns
+        -------
+        RowScorer
+            Its rows have the columns that the rules name.
+        """
+        check_is_fitted(self)
+        rules, names = list(self.rules_), self._feature_names()
+        columns = dict.fromkeys(name for rule in rules for name in rule.columns)
+        weighed = list(zip(rules, self._weights.tolist(), strict=True))
+        start = float(self.start_) + 0.0  # -0 is 0, as in a sum
+
+        def read(values: Any) -> Mapping[str, Any]:
+            return values if isinstance(values, Mapping) else dict(zip(names, values, strict=True))
+
+        def score(record: Mapping[str, Any]) -> float:
+            total = start
+            for rule, weight in weighed:
+                if rule.fires(record):
+                    total += weight
+            return total
+
+        return RowScorer(list(columns), read, score, self._row_probability)
 
     def _explain(self, X: Any) -> list[Reason]:
         fired, scores = self.rules_.fires_on(X), self._priority(X)

@@ -221,10 +221,12 @@ class TableModel(ClassifierMixin, BaseEstimator):
         Returns
         -------
         RowScorer
-            ``score({"amount": 12.5, "country": "FR", …})`` is the priority of a row.
+            ``score({"amount": 12.5, "country": "FR", …})`` is the priority of a row, and
+            ``probability(…)`` what :meth:`predict_proba` says of the positive label.
         """
-        score = self._fitted().row_scorer().score
-        return RowScorer(self.encoder_.columns_, row_encoder(self.encoder_).encode, score)
+        own = self._fitted().row_scorer()
+        read = row_encoder(self.encoder_).encode
+        return RowScorer(self.encoder_.columns_, read, own.score, own.probability_of)
 
     def decision_function(self, table: Table) -> Floats:
         """Priority above the threshold, signed as in scikit-learn: plus means ``classes_[1]``."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from rarefind import __version__
 from rarefind.desk.api.problems import KINDS, MEDIA
 from rarefind.desk.schema import Kind, Schema
@@ -107,6 +109,19 @@ def describe_transaction(schema: Schema) -> dict[str, Any]:
         "properties": properties,
         "additionalProperties": False,
         "examples": [example_transaction(schema)],
+        "x-rarefind": _columns_for_programs(schema),
+    }
+
+
+def _columns_for_programs(schema: Schema) -> dict[str, Any]:
+    """What the columns mean, for a program that sends files; budgets and windows are not told."""
+    return {
+        "name": schema.name,
+        "transaction": msgspec.to_builtins(schema.transaction),
+        "entities": {name: each.column for name, each in schema.entities.items()},
+        "limits": {
+            name: getattr(schema.limits, name) for name in ("text", "batch", "body", "rate")
+        },
     }
 
 
@@ -191,6 +206,11 @@ def _post(schema: Schema) -> dict[str, Any]:
 def _get(name: str, summary: str, flag: str, *, may_wait: bool = False) -> dict[str, Any]:
     properties: dict[str, Any] = {flag: {"type": "boolean"}}
     if may_wait:
+        properties["durability"] = {
+            "type": "string",
+            "enum": ["process", "disk"],
+            "description": "What an answer survives: the end of the process, or a loss of power.",
+        }
         properties["notes"] = {
             "type": "array",
             "items": {"type": "string"},

@@ -15,6 +15,7 @@ from rarefind.desk.api.decisions import DecisionDoor, decision_app
 from rarefind.desk.api.logs import Log
 from rarefind.desk.api.metrics import Metrics
 from rarefind.desk.api.tokens import Tokens
+from rarefind.desk.clock import DeskClock
 from rarefind.desk.database import Durability
 from rarefind.desk.decision import Decider
 from rarefind.desk.features import FeatureState
@@ -25,16 +26,29 @@ from rarefind.desk.intake import Intake
 _RELOAD = 1.0
 
 
-def serve_decisions(folder: DeskFolder, listener: socket.socket, durability: Durability) -> bool:
+def serve_decisions(
+    folder: DeskFolder,
+    listener: socket.socket,
+    durability: Durability,
+    clock: DeskClock | None = None,
+) -> bool:
     """Decide transactions until the process is told to stop; False if it has failed."""
     intake, log = Intake(folder.schema), Log("decision")
     decider = Decider(
-        FeatureState(folder.schema), folder.open_ledger(durability), secret=folder.secret
+        FeatureState(folder.schema),
+        folder.open_ledger(durability),
+        secret=folder.secret,
+        clock=clock,
     )
     decider.restore(folder.snapshots)
     tokens = Tokens(folder.open_desk())
     door = DecisionDoor(
-        intake, tokens, Metrics(), log, lambda: [] if decider.model else ["There is no model yet."]
+        intake,
+        tokens,
+        Metrics(),
+        log,
+        lambda: [] if decider.model else ["There is no model yet."],
+        durability,
     )
 
     @asynccontextmanager

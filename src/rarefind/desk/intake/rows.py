@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Any
 
@@ -15,11 +15,17 @@ from rarefind.data.decode import booleans, kind_of, numbers, texts
 from rarefind.data.read import file_columns, row_numbers
 from rarefind.data.table_file import AnyFile
 from rarefind.desk.intake.decode import Intake
+from rarefind.desk.intake.refused import IntakeError
 from rarefind.desk.records import Transaction
 from rarefind.desk.schema import Kind
 
 
-def read_transactions(path: AnyFile, intake: Intake, rows: int = 10_000) -> Iterator[Transaction]:
+def read_transactions(
+    path: AnyFile,
+    intake: Intake,
+    rows: int = 10_000,
+    on_refused: Callable[[IntakeError], None] | None = None,
+) -> Iterator[Transaction]:
     """Read the transactions of a file, in its order and piece by piece.
 
     Parameters
@@ -31,6 +37,9 @@ def read_transactions(path: AnyFile, intake: Intake, rows: int = 10_000) -> Iter
         Checks each row as it checks JSON; an error names the row by its line.
     rows : int, default=10_000
         Rows that are held at a time.
+    on_refused : callable, default=None
+        Is given the error of a row that is not a transaction, which is then passed over; by default
+        the error is raised.
 
     Yields
     ------
@@ -44,11 +53,15 @@ def read_transactions(path: AnyFile, intake: Intake, rows: int = 10_000) -> Iter
     lines = row_numbers(path)
     for piece in read_chunks(path, rows, like, asked):
         numbers_of_rows = lines.of(piece.index)
-        yield from table_transactions(piece, intake, [f"row {n}" for n in numbers_of_rows])
+        where = [f"row {n}" for n in numbers_of_rows]
+        yield from table_transactions(piece, intake, where, on_refused)
 
 
 def table_transactions(
-    table: pd.DataFrame, intake: Intake, where: list[str] | None = None
+    table: pd.DataFrame,
+    intake: Intake,
+    where: list[str] | None = None,
+    on_refused: Callable[[IntakeError], None] | None = None,
 ) -> Iterator[Transaction]:
     """Read the transactions of a table; ``where`` names its rows in errors."""
     places = where or [f"transactions[{i}]" for i in range(len(table))]
@@ -57,7 +70,14 @@ def table_transactions(
         for name, kind in intake.schema.columns.items()
     ]
     for place, *values in zip(places, *columns, strict=True):
-        yield intake.transaction(intake.row(values), place)
+        try:
+            transaction = intake.transaction(intake.row(values), place)
+        except IntakeError as error:
+            if on_refused is None:
+                raise
+            on_refused(error)
+        else:
+            yield transaction
 
 
 def _values(column: pd.Series[Any], kind: Kind) -> list[Any]:

@@ -15,6 +15,7 @@ from rarefind.desk.database import (
     migrate,
 )
 from rarefind.desk.ledger import _tables as tables
+from rarefind.desk.ledger._arrivals import arrived_since
 from rarefind.desk.ledger._personal import erase, export, read_entity
 from rarefind.desk.ledger._retention import Day, delete_before, oldest_before, read_days
 from rarefind.desk.ledger._tail import Deleted, Tail, read_deleted, read_tail
@@ -44,6 +45,12 @@ SELECT sequence, chain FROM (
     UNION ALL
     SELECT * FROM (SELECT sequence, chain FROM anchors ORDER BY sequence DESC LIMIT 1) AS a
 ) AS last_rows ORDER BY sequence DESC LIMIT 1
+"""
+
+_CHAIN_AT = """
+SELECT chain FROM entries WHERE sequence = :sequence
+UNION ALL SELECT chain FROM labels WHERE sequence = :sequence
+UNION ALL SELECT chain FROM anchors WHERE sequence = :sequence
 """
 
 
@@ -172,6 +179,38 @@ class Ledger:
             found += [tables.to_label(row) for row in labels]
             found.sort(key=_sequence)
         return found[:limit]
+
+    def arrived_since(self, time: int) -> tuple[int, int]:
+        """Return how many transactions have arrived since a time, and the row before them.
+
+        It is found by halving, without reading all rows: where the clock of the machine was set
+        back it may be off by as many as arrived meanwhile.
+        """
+        return arrived_since(self._database, time, self.last.sequence)
+
+    def read_alerts(self, after: int, rows: int) -> tuple[list[Entry], Position]:
+        """Return the alerts among the next rows after a sequence, and the last row looked at."""
+        last = self.last.sequence
+        if last <= after:
+            return [], Position(after, START)
+        # Rows that retention has deleted are passed over at once.
+        found = self._database.read(
+            "SELECT min(sequence) FROM entries WHERE sequence > :after", after=after
+        )
+        first = last if found[0][0] is None else int(found[0][0])
+        upto = min(first - 1 + rows, last)
+        alerts = self._database.read(
+            f"SELECT {tables.ENTRY} FROM entries WHERE sequence > :after AND sequence <= :upto "
+            "AND alert <> '' ORDER BY sequence",
+            after=after,
+            upto=upto,
+        )
+        return [tables.to_entry(row) for row in alerts], Position(upto, self.chain_at(upto) or b"")
+
+    def chain_at(self, sequence: int) -> bytes | None:
+        """Return the chain up to a row; None if it is not there, or was deleted by retention."""
+        rows = self._database.read(_CHAIN_AT, sequence=sequence)
+        return bytes(rows[0][0]) if rows else None
 
     def labels_of(self, ids: Sequence[str]) -> list[LabelEntry]:
         """Return all labels that these transactions were given, the oldest first."""

@@ -38,6 +38,21 @@ class Position(NamedTuple):
     def __str__(self) -> str:
         return f"{self.sequence}:{self.chain.hex()}"
 
+    @classmethod
+    def from_text(cls, text: str) -> Position:
+        """Read a position as it was printed."""
+        number, _, chain = text.strip().partition(":")
+        try:
+            found = cls(int(number), bytes.fromhex(chain))
+        except ValueError:
+            found = cls(-1, b"")
+        if found.sequence < 0 or len(found.chain) != SIZE:
+            raise ValueError(
+                f"{text[:100]!r} is not a position: give it as it was printed, a number, a colon "
+                f"and {2 * SIZE} digits and letters."
+            )
+        return found
+
 
 def personal_digest(entry: Entry, salt: bytes) -> bytes:
     """Return the digest of what an erasure takes away."""

@@ -1,0 +1,47 @@
+"""What people have decided: rules, lists, blocks, models and orders, each change with its author.
+
+Everything is in the desk's own database. A change is one transaction: the change itself, its row of
+the audit log, and a raised revision, by which the decision process sees that something is new.
+"""
+
+from rarefind.desk.control._audit import Audit, AuditRow, AuditVerification, revision
+from rarefind.desk.control._blocks import Block, Blocks, BlockState
+from rarefind.desk.control._control import Control
+from rarefind.desk.control._desk_model import TableDeskModel
+from rarefind.desk.control._errors import ControlConflict, ControlError, NotThere
+from rarefind.desk.control._in_force import InForce, load_in_force
+from rarefind.desk.control._lists import Lists, NamedList
+from rarefind.desk.control._models import ModelRow, Models, ModelState
+from rarefind.desk.control._orders import Order, Orders, OrderState
+from rarefind.desk.control._rule_rows import ROLES, DeskRule, RuleRole
+from rarefind.desk.control._rules import Rules, rule_columns
+
+__all__ = [
+    "ROLES",
+    "Audit",
+    "AuditRow",
+    "AuditVerification",
+    "Block",
+    "BlockState",
+    "Blocks",
+    "Control",
+    "ControlConflict",
+    "ControlError",
+    "DeskRule",
+    "InForce",
+    "Lists",
+    "ModelRow",
+    "ModelState",
+    "Models",
+    "NamedList",
+    "NotThere",
+    "Order",
+    "OrderState",
+    "Orders",
+    "RuleRole",
+    "Rules",
+    "TableDeskModel",
+    "load_in_force",
+    "revision",
+    "rule_columns",
+]

@@ -1,0 +1,153 @@
+"""What decides at one time: rules, blocked entities and the model, and what people should know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rarefind.desk.control._audit import revision
+from rarefind.desk.control._blocks import read_blocked
+from rarefind.desk.control._desk_model import TableDeskModel, check_fits, digest_of
+from rarefind.desk.control._lists import read_lists
+from rarefind.desk.control._models import ModelRow, model_path, read_champion
+from rarefind.desk.control._rule_rows import DeskRule, current_rules
+from rarefind.desk.control._rules import rule_columns
+from rarefind.desk.database import Database
+from rarefind.desk.decision import DeskModel, RuleBook
+from rarefind.desk.schema import Schema
+from rarefind.rules import Rule, RuleError
+
+__all__ = ["NO_MODEL", "InForce", "load_in_force"]
+
+NO_MODEL = "There is no model yet: rules alone decide."
+#: So often everything is read again where it changes meanwhile.
+_ATTEMPTS = 5
+
+
+@dataclass(frozen=True)
+class InForce:
+    """What is in force as of a revision.
+
+    Attributes
+    ----------
+    revision : int
+    rules : RuleBook
+    blocked : frozenset of str
+        Entities of the kind that ``alerts.entity`` names.
+    model : DeskModel or None
+    notes : list of str
+        Sentences for people, such as that there is no model yet.
+    is_complete : bool
+        Whether the file of the champion could be used. Where not, load it again now and then: the
+        file may come back, and no revision tells.
+    """
+
+    revision: int
+    rules: RuleBook
+    blocked: frozenset[str]
+    model: DeskModel | None
+    notes: list[str] = field(default_factory=list)
+    is_complete: bool = True
+
+
+def load_in_force(
+    database: Database, schema: Schema, models: Path, before: InForce | None = None
+) -> InForce:
+    """Read what is in force; a rule or a model that cannot be used is left out with a note.
+
+    Parameters
+    ----------
+    database : Database
+        That of the desk, with the tables of :class:`Control`.
+    schema : Schema
+    models : Path
+        The folder of model files.
+    before : InForce, optional
+        What was in force until now: a model that still is is not loaded again, and goes on
+        deciding even if its file is gone.
+
+    Returns
+    -------
+    InForce
+    """
+    for _ in range(_ATTEMPTS):
+        number = revision(database)
+        rules, lists = current_rules(database), read_lists(database)
+        blocked, champion = read_blocked(database), read_champion(database)
+        if revision(database) == number:
+            break
+    notes: list[str] = []
+    book = _book(rules, rule_columns(schema), lists, notes)
+    if before is not None and before.rules.digest == book.digest:
+        book = before.rules  # it has counted failures
+    model, is_complete = _model(champion, schema, models, before, notes)
+    return InForce(number, book, blocked, model, notes, is_complete)
+
+
+def _book(
+    rules: list[DeskRule],
+    columns: Mapping[str, str],
+    lists: Mapping[str, tuple[str, ...]],
+    notes: list[str],
+) -> RuleBook:
+    found: dict[str, list[Rule]] = {"blocking": [], "scoring": [], "shadow": []}
+    for rule in rules:
+        if rule.role == "off":
+            continue
+        try:
+            made = Rule(
+                rule.text,
+                name=rule.name,
+                columns=columns,
+                constants=rule.constants,
+                lists=lists,
+                weight=rule.weight,
+            )
+        except RuleError as error:
+            notes.append(f"The rule {rule.name!r} does not run: {error}")
+        else:
+            found[rule.role].append(made)
+    return RuleBook(**found)
+
+
+def _model(
+    champion: ModelRow | None,
+    schema: Schema,
+    folder: Path,
+    before: InForce | None,
+    notes: list[str],
+) -> tuple[DeskModel | None, bool]:
+    """The champion's model, and whether its file could be used."""
+    if champion is None:
+        notes.append(NO_MODEL)
+        return None, True
+    path = model_path(folder, champion.digest)
+    known = None if before is None else before.model
+    if isinstance(known, TableDeskModel) and known.digest == champion.digest:
+        if not path.is_file():
+            notes.append(
+                f"The model file {path} is gone: put it back, or rules alone decide after a "
+                "restart."
+            )
+        if known.threshold == champion.threshold:
+            return known, True
+        return TableDeskModel(known.digest, known.model, champion.threshold), True
+    try:
+        return _open(path, champion, schema), True
+    except FileNotFoundError:
+        notes.append(f"The model file {path} is gone: rules alone decide.")
+    except Exception as error:
+        # Whatever is wrong with a model, payments go on.
+        notes.append(f"The model file {path} cannot be used: rules alone decide. {error}")
+    return None, False
+
+
+def _open(path: Path, champion: ModelRow, schema: Schema) -> TableDeskModel:
+    from rarefind.tables import open_model
+
+    if digest_of(path) != champion.digest:
+        raise ValueError("It is not the file that was brought: put a copy of it back.")
+    model = open_model(path)
+    check_fits(model, schema)
+    return TableDeskModel(champion.digest, model, champion.threshold)

@@ -1,0 +1,200 @@
+"""Named lists of texts that rules ask: countries, merchants, cards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rarefind.desk.clock import DeskClock
+from rarefind.desk.control._audit import Audit, record_change
+from rarefind.desk.control._errors import ControlError, NotThere, check_name
+from rarefind.desk.control._rule_rows import current_rules
+from rarefind.desk.database import Database, Row, Writer
+
+__all__ = ["Lists", "NamedList"]
+
+#: A list has no more values, a value no more characters.
+MOST_VALUES, LONGEST_VALUE = 100_000, 256
+_NAMED = 100  # so many values are named in the audit log
+
+
+@dataclass(frozen=True, slots=True)
+class NamedList:
+    """A list as it is now: who changed it last and when, and its values in order."""
+
+    name: str
+    person: str
+    changed: int
+    values: tuple[str, ...]
+
+
+class Lists:
+    """The named lists of a desk; what was on a list and when stays known.
+
+    Parameters
+    ----------
+    database : Database
+        That of the desk.
+    audit : Audit
+    clock : DeskClock
+    """
+
+    def __init__(self, database: Database, audit: Audit, clock: DeskClock) -> None:
+        self._database, self._audit, self._clock = database, audit, clock
+
+    def names(self) -> list[str]:
+        """Return the names of the lists there are, in order."""
+        rows = self._database.read("SELECT name FROM lists WHERE deleted = 0 ORDER BY name")
+        return [row[0] for row in rows]
+
+    def get(self, name: str) -> NamedList:
+        """Return a list with its values."""
+        rows = self._database.read(
+            "SELECT name, person, changed FROM lists WHERE name = :name AND deleted = 0", name=name
+        )
+        if not rows:
+            raise NotThere(f"There is no list {name!r}.")
+        _, person, changed = rows[0]
+        return NamedList(name, person, changed, tuple(sorted(_values(self._database, name))))
+
+    def all(self) -> dict[str, tuple[str, ...]]:
+        """Return all lists by name, as rules take them."""
+        return read_lists(self._database)
+
+    def save(self, name: str, values: Iterable[str], person: str) -> NamedList:
+        """Make a list, or give it other values; those that stay keep their history."""
+        check_name("list", name)
+        check_name("person", person)
+        wanted = _check_values(values)
+        with self._database.write() as writer:
+            known = _values(writer, name)
+            is_new = not _exists(writer, name)
+            added = [value for value in wanted if value not in known]
+            removed = sorted(known.difference(wanted))
+            if is_new or added or removed:
+                self._change(writer, name, added, removed, person)
+        return self.get(name)
+
+    def add(self, name: str, values: Iterable[str], person: str) -> NamedList:
+        """Add values to a list; those that are on it already stay as they are."""
+        return self._edit(name, _check_values(values), (), person)
+
+    def remove(self, name: str, values: Iterable[str], person: str) -> NamedList:
+        """Take values off a list; those that are not on it change nothing."""
+        return self._edit(name, (), _check_values(values), person)
+
+    def delete(self, name: str, person: str) -> None:
+        """Delete a list; one that a rule names is refused, unless the rule is off."""
+        check_name("person", person)
+        with self._database.write() as writer:
+            if not _exists(writer, name):
+                raise NotThere(f"There is no list {name!r}.")
+            for rule in current_rules(writer):
+                if rule.role != "off" and name in rule.lists:
+                    raise ControlError(
+                        f"The rule {rule.name!r} asks the list {name!r}: change the rule, or turn "
+                        "it off, before you delete the list."
+                    )
+            removed = sorted(_values(writer, name))
+            self._take_off(writer, name, removed, person)
+            self._mark(writer, name, person, deleted=1)
+            record_change(
+                self._audit, writer, person, "delete list", name, {"values": len(removed)}
+            )
+
+    def _edit(
+        self, name: str, adding: Sequence[str], removing: Sequence[str], person: str
+    ) -> NamedList:
+        check_name("person", person)
+        with self._database.write() as writer:
+            if not _exists(writer, name):
+                raise NotThere(f"There is no list {name!r}.")
+            known = _values(writer, name)
+            added = [value for value in adding if value not in known]
+            removed = [value for value in removing if value in known]
+            if len(known) + len(added) > MOST_VALUES:
+                raise ControlError(_too_many(len(known) + len(added)))
+            if added or removed:
+                self._change(writer, name, added, removed, person)
+        return self.get(name)
+
+    def _change(
+        self, writer: Writer, name: str, added: list[str], removed: list[str], person: str
+    ) -> None:
+        self._mark(writer, name, person, deleted=0)
+        self._take_off(writer, name, removed, person)
+        writer.executemany(
+            "INSERT INTO list_values (list, value, added, added_by) "
+            "VALUES (:list, :value, :now, :person)",
+            [
+                {"list": name, "value": value, "now": self._clock.now(), "person": person}
+                for value in added
+            ],
+        )
+        detail = {
+            "added": added[:_NAMED],
+            "added_count": len(added),
+            "removed": removed[:_NAMED],
+            "removed_count": len(removed),
+        }
+        record_change(self._audit, writer, person, "save list", name, detail)
+
+    def _take_off(self, writer: Writer, name: str, values: list[str], person: str) -> None:
+        writer.executemany(
+            "UPDATE list_values SET removed = :now, removed_by = :person "
+            "WHERE list = :list AND value = :value AND removed IS NULL",
+            [
+                {"list": name, "value": value, "now": self._clock.now(), "person": person}
+                for value in values
+            ],
+        )
+
+    def _mark(self, writer: Writer, name: str, person: str, *, deleted: int) -> None:
+        writer.execute(
+            "INSERT INTO lists (name, person, changed, deleted) "
+            "VALUES (:name, :person, :now, :deleted) "
+            "ON CONFLICT (name) DO UPDATE SET person = excluded.person, "
+            "changed = excluded.changed, deleted = excluded.deleted",
+            name=name,
+            person=person,
+            now=self._clock.now(),
+            deleted=deleted,
+        )
+
+
+def read_lists(reader: Database | Writer) -> dict[str, tuple[str, ...]]:
+    """Return all lists by name with their values, which are in order."""
+    found: dict[str, list[str]] = {
+        row[0]: [] for row in reader.read("SELECT name FROM lists WHERE deleted = 0 ORDER BY name")
+    }
+    for name, value in reader.read("SELECT list, value FROM list_values WHERE removed IS NULL"):
+        found.setdefault(name, []).append(value)
+    return {name: tuple(sorted(values)) for name, values in found.items()}
+
+
+def _values(reader: Database | Writer, name: str) -> set[str]:
+    rows: list[Row] = reader.read(
+        "SELECT value FROM list_values WHERE list = :name AND removed IS NULL", name=name
+    )
+    return {row[0] for row in rows}
+
+
+def _exists(writer: Writer, name: str) -> bool:
+    return bool(writer.read("SELECT 1 FROM lists WHERE name = :name AND deleted = 0", name=name))
+
+
+def _check_values(values: Iterable[str]) -> list[str]:
+    found = list(dict.fromkeys(values))
+    if len(found) > MOST_VALUES:
+        raise ControlError(_too_many(len(found)))
+    for value in found:
+        if not isinstance(value, str) or not value or len(value) > LONGEST_VALUE or "\0" in value:
+            raise ControlError(
+                f"{value!r:.60} is not a value of a list: give texts of 1 to {LONGEST_VALUE} "
+                "characters."
+            )
+    return found
+
+
+def _too_many(count: int) -> str:
+    return f"The list would have {count:,} values; at most {MOST_VALUES:,} are kept."

@@ -1,0 +1,88 @@
+"""Rules as they are stored, one row a version."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import msgspec
+
+from rarefind.desk.database import Database, Row, Writer
+
+__all__ = ["ROLES", "DeskRule", "RuleRole", "current_rules", "versions_of"]
+
+RuleRole = Literal["off", "shadow", "scoring", "blocking"]
+#: Not run; only watched; raises an alert; denies.
+ROLES: tuple[RuleRole, ...] = get_args(RuleRole)
+_COLUMNS = "name, version, text, role, weight, constants, lists, note, person, at"
+
+
+@dataclass(frozen=True, slots=True)
+class DeskRule:
+    """A version of a rule.
+
+    Attributes
+    ----------
+    name : str
+    version : int
+        Counted from 1 for each rule.
+    text : str
+        As it was written.
+    role : {"off", "shadow", "scoring", "blocking"}
+    weight : float or None
+        What it adds to the priority where it fires as a scoring rule.
+    constants : dict
+        Values of names in the text that are not columns.
+    lists : tuple of str
+        The named lists that it asks.
+    note : str
+        Why it was saved.
+    person : str
+    at : int
+    """
+
+    name: str
+    version: int
+    text: str
+    role: RuleRole
+    weight: float | None
+    constants: dict[str, Any]
+    lists: tuple[str, ...]
+    note: str
+    person: str
+    at: int
+
+
+def current_rules(reader: Database | Writer) -> list[DeskRule]:
+    """Return the last version of each rule, in the order in which they were first saved."""
+    rows = reader.read(
+        f"SELECT {_COLUMNS} FROM rule_versions WHERE number IN "
+        "(SELECT max(number) FROM rule_versions GROUP BY name) "
+        "ORDER BY (SELECT min(number) FROM rule_versions AS first "
+        "WHERE first.name = rule_versions.name)"
+    )
+    return [_as_rule(row) for row in rows]
+
+
+def versions_of(reader: Database | Writer, name: str) -> list[DeskRule]:
+    """Return all versions of a rule, the first first."""
+    rows = reader.read(
+        f"SELECT {_COLUMNS} FROM rule_versions WHERE name = :name ORDER BY version", name=name
+    )
+    return [_as_rule(row) for row in rows]
+
+
+def _as_rule(row: Row) -> DeskRule:
+    name, version, text, role, weight, constants, lists, note, person, at = row
+    return DeskRule(
+        name,
+        version,
+        text,
+        role,
+        weight,
+        msgspec.json.decode(constants),
+        tuple(msgspec.json.decode(lists)),
+        note,
+        person,
+        at,
+    )

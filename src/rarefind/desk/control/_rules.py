@@ -1,0 +1,253 @@
+"""Rules that experts write, change and turn off; every version stays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from rarefind.desk.clock import DeskClock
+from rarefind.desk.control._audit import Audit, record_change
+from rarefind.desk.control._errors import (
+    ControlConflict,
+    ControlError,
+    NotThere,
+    check_name,
+    check_note,
+)
+from rarefind.desk.control._lists import read_lists
+from rarefind.desk.control._rule_rows import (
+    ROLES,
+    DeskRule,
+    RuleRole,
+    current_rules,
+    versions_of,
+)
+from rarefind.desk.database import Database, Writer
+from rarefind.desk.schema import Schema
+from rarefind.rules import Rule, RuleError
+
+__all__ = ["Rules", "rule_columns"]
+
+#: What a decision says it was made by, where it was not a rule.
+_TAKEN = ("terminal", "blocked")
+_MOST = 1_000
+_MOST_CONSTANTS = 100
+_KINDS = {"text": "text", "number": "number", "boolean": "truth"}
+
+
+def rule_columns(schema: Schema) -> dict[str, str]:
+    """Return what rules may name: the columns of a transaction and its features, with kinds."""
+    found = dict.fromkeys(schema.features.names, "number")
+    for name, kind in schema.columns.items():
+        if kind in _KINDS:
+            found[name] = _KINDS[kind]
+    return found
+
+
+class Rules:
+    """The rules of a desk, in the language of :mod:`rarefind.rules`.
+
+    Parameters
+    ----------
+    database : Database
+        That of the desk.
+    schema : Schema
+        Whose columns and features rules may name.
+    audit : Audit
+    clock : DeskClock
+    """
+
+    def __init__(self, database: Database, schema: Schema, audit: Audit, clock: DeskClock) -> None:
+        self._database, self._audit, self._clock = database, audit, clock
+        self._columns = rule_columns(schema)
+
+    def all(self) -> list[DeskRule]:
+        """Return each rule as it is now, in the order in which they were first saved."""
+        return current_rules(self._database)
+
+    def get(self, name: str) -> DeskRule:
+        """Return a rule as it is now."""
+        return self.history(name)[-1]
+
+    def history(self, name: str) -> list[DeskRule]:
+        """Return all versions of a rule, the first first."""
+        return _versions(self._database, name)
+
+    def check(
+        self,
+        text: str,
+        *,
+        name: str | None = None,
+        constants: Mapping[str, Any] | None = None,
+        weight: float | None = None,
+    ) -> Rule:
+        """Return a rule that would run on this desk, without saving it.
+
+        Raises
+        ------
+        RuleError
+            If it cannot be read, or names something that the desk does not have, or uses a column
+            as what it is not; the sentence says where, and what was probably meant.
+        """
+        return self._rule(self._database, text, name, constants or {}, weight)
+
+    def save(
+        self,
+        name: str,
+        text: str,
+        person: str,
+        *,
+        role: RuleRole | None = None,
+        weight: float | None = None,
+        constants: Mapping[str, Any] | None = None,
+        note: str = "",
+        based_on: int | None = None,
+    ) -> DeskRule:
+        """Save a new rule, or another version of one that is there.
+
+        Parameters
+        ----------
+        name, text, person : str
+        role : {"off", "shadow", "scoring", "blocking"}, optional
+            By default that of the version before; a new rule is only watched.
+        weight : float, optional
+            What it adds to the priority of a transaction where it fires as a scoring rule.
+        constants : dict, optional
+            Values of names in the text that are not columns.
+        note : str
+            Why.
+        based_on : int, optional
+            The version that the person has changed (0 for a new rule): if there is a newer one by
+            now, it is refused, so that nobody undoes another's change unseen.
+
+        Raises
+        ------
+        RuleError
+            As from :meth:`check`.
+        ControlConflict
+            If it is based on a version that is not the last one.
+        """
+        self._check_words(name, person, role, weight, note)
+        given = dict(constants or {})
+        with self._database.write() as writer:
+            rule = self._rule(writer, text, name, given, weight)
+            before = versions_of(writer, name)
+            version = before[-1].version if before else 0
+            if based_on is not None and based_on != version:
+                raise ControlConflict(
+                    f"The rule {name!r} has version {version} by now, and yours is based on "
+                    f"{based_on}: read it again, and make your change there."
+                )
+            if not before and len(current_rules(writer)) >= _MOST:
+                raise ControlError(f"A desk has at most {_MOST:,} rules.")
+            kept = role or (before[-1].role if before else "shadow")
+            now = self._clock.now()
+            lists = tuple(rule.lists)
+            saved = DeskRule(
+                name, version + 1, text, kept, rule.weight, given, lists, note, person, now
+            )
+            self._add(writer, saved, "save rule")
+        return saved
+
+    def set_role(self, name: str, role: RuleRole, person: str, note: str = "") -> DeskRule:
+        """Let a rule deny, raise alerts, be watched or be off; this is a version of it, too."""
+        self._check_words(name, person, role, None, note)
+        with self._database.write() as writer:
+            before = _versions(writer, name)[-1]
+            if before.role == role:
+                return before
+            if role != "off":
+                # A list that it asks may be gone since it was turned off.
+                self._rule(writer, before.text, name, before.constants, before.weight)
+            saved = replace(
+                before,
+                version=before.version + 1,
+                role=role,
+                person=person,
+                note=note,
+                at=self._clock.now(),
+            )
+            self._add(writer, saved, "set role of rule")
+        return saved
+
+    def _rule(
+        self,
+        reader: Database | Writer,
+        text: str,
+        name: str | None,
+        constants: Mapping[str, Any],
+        weight: float | None,
+    ) -> Rule:
+        _check_constants(constants, self._columns)
+        return Rule(
+            text,
+            name=name,
+            columns=self._columns,
+            constants=constants,
+            lists=read_lists(reader),
+            weight=weight,
+        )
+
+    def _add(self, writer: Writer, rule: DeskRule, action: str) -> None:
+        encode = msgspec.json.encode
+        writer.execute(
+            "INSERT INTO rule_versions "
+            "(name, version, text, role, weight, constants, lists, note, person, at) VALUES "
+            "(:name, :version, :text, :role, :weight, :constants, :lists, :note, :person, :at)",
+            name=rule.name,
+            version=rule.version,
+            text=rule.text,
+            role=rule.role,
+            weight=rule.weight,
+            constants=encode(rule.constants).decode(),
+            lists=encode(rule.lists).decode(),
+            note=rule.note,
+            person=rule.person,
+            at=rule.at,
+        )
+        detail = {
+            "version": rule.version,
+            "text": rule.text,
+            "role": rule.role,
+            "weight": rule.weight,
+            "constants": rule.constants,
+            "note": rule.note,
+        }
+        record_change(self._audit, writer, rule.person, action, rule.name, detail)
+
+    def _check_words(
+        self, name: str, person: str, role: str | None, weight: float | None, note: str
+    ) -> None:
+        check_name("rule", name)
+        check_name("person", person)
+        check_note(note)
+        if name in _TAKEN:
+            raise ControlError(
+                f"{name!r} is what decisions by something else are said to be made by: give the "
+                "rule another name."
+            )
+        if role is not None and role not in ROLES:
+            raise ControlError(f"A role is one of {', '.join(ROLES)}, not {role!r}.")
+        if weight is not None and not math.isfinite(weight):
+            raise ControlError(f"A weight is a number, not {weight!r}.")
+
+
+def _versions(reader: Database | Writer, name: str) -> list[DeskRule]:
+    found = versions_of(reader, name)
+    if not found:
+        raise NotThere(f"There is no rule {name!r}.")
+    return found
+
+
+def _check_constants(constants: Mapping[str, Any], columns: Mapping[str, str]) -> None:
+    if len(constants) > _MOST_CONSTANTS:
+        raise RuleError(
+            f"There are {len(constants):,} constants; at most {_MOST_CONSTANTS} are taken."
+        )
+    for name in constants:
+        if name in columns:
+            raise RuleError(f"{name!r} is a column: give the constant another name.")
