@@ -128,5 +128,8 @@ def _restart(found: dict[str, Any]) -> list[Part]:
 
 
 def _parity(found: dict[str, Any]) -> list[Part]:
-    rows = [{"": name, "number": f"{number:,}"} for name, number in found["counts"].items()]
+    rows = [
+        {"": name.replace("_", " "), "number": f"{number:,}"}
+        for name, number in found["counts"].items()
+    ]
     return [(found["text"], pd.DataFrame(rows))]

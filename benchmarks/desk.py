@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import _desk_pages
+import desk_parity
 import numpy as np
 from _desk_world import World, copy_ledger, say
 from _report import RESULTS
@@ -292,7 +293,9 @@ def started(desk: TrialDesk) -> dict[str, Any]:
 
 def parity(world: World, given: argparse.Namespace) -> dict[str, Any]:
     """Online features beside those of the whole table, with late, repeated and unordered rows."""
-    raise NotImplementedError
+    with tempfile.TemporaryDirectory(dir=world.folder) as name:
+        found = desk_parity.parity(given.parity_rows, Path(name))
+    return {"text": desk_parity.sentence(found), "counts": found._asdict()}
 
 
 if __name__ == "__main__":
