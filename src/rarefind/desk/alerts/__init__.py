@@ -4,6 +4,7 @@ from rarefind.desk.alerts._case import VERDICTS, Alert, Case, CaseError, NoSuchC
 from rarefind.desk.alerts._cases import Cases
 from rarefind.desk.alerts._expected import Expected, expected_hits
 from rarefind.desk.alerts._from_ledger import Added
+from rarefind.desk.alerts._lists import CaseLists
 from rarefind.desk.alerts._queue import Queue, Today
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "Alert",
     "Case",
     "CaseError",
+    "CaseLists",
     "Cases",
     "Expected",
     "NoSuchCase",

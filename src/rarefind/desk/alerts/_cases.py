@@ -215,7 +215,8 @@ class Cases:
         """Store what a person found; the transactions of the case get that label.
 
         A case that is decided can be decided again: the new verdict is added, and counts from then
-        on. ``unclear`` gives no label.
+        on. ``unclear`` gives no label. The same verdict once more, by the same person and in the
+        same words, is the one that is there.
 
         Raises
         ------
@@ -231,6 +232,8 @@ class Cases:
             found = self._get(transaction, case)
             if found.state != "decided":
                 self._check_held(found, person)
+            elif self._last_verdict(transaction, case) == (verdict, person, note):
+                return found
             transaction.execute(
                 "INSERT INTO verdicts (case_id, verdict, person, at, note) "
                 "VALUES (:id, :verdict, :person, :now, :note)",
@@ -253,6 +256,14 @@ class Cases:
             source = "verdict" if found.state != "decided" else "correction"
             self._labels.add(transaction, [row[0] for row in rows], verdict, source)
             return self._get(transaction, case)
+
+    def _last_verdict(self, transaction: Writer, case: int) -> tuple[str, str, str]:
+        ((verdict, person, note),) = transaction.read(
+            "SELECT verdict, person, note FROM verdicts WHERE case_id = :id "
+            "ORDER BY id DESC LIMIT 1",
+            id=case,
+        )
+        return verdict, person, note
 
     def verdicts(self, case: int) -> list[tuple[Verdict, str, int, str]]:
         """Return all that was ever found: verdict, person, time and note, the first first."""

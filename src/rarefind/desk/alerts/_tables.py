@@ -52,4 +52,5 @@ STEPS = (
     ALTER TABLE read_up_to ADD COLUMN chain TEXT NOT NULL DEFAULT '';
     CREATE INDEX alerts_without_reason ON alerts (priority DESC, sequence) WHERE reason IS NULL
     """,
+    "CREATE INDEX cases_of_entity ON cases (entity)",
 )

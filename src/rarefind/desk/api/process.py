@@ -43,7 +43,12 @@ def serve_decisions(
     decider.restore(intake)
     tokens = Tokens(folder.open_desk())
     door = DecisionDoor(
-        intake, tokens, Metrics(), log, lambda: [] if decider.model else ["There is no model yet."]
+        intake,
+        tokens,
+        Metrics(),
+        log,
+        lambda: [] if decider.model else ["There is no model yet."],
+        durability,
     )
 
     @asynccontextmanager

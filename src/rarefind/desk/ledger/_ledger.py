@@ -15,6 +15,7 @@ from rarefind.desk.database import (
     migrate,
 )
 from rarefind.desk.ledger import _tables as tables
+from rarefind.desk.ledger._arrivals import arrived_since
 from rarefind.desk.ledger._personal import erase, export, read_entity
 from rarefind.desk.ledger._retention import Day, delete_before, read_days
 from rarefind.desk.ledger._verify import Verification, verify
@@ -153,6 +154,14 @@ class Ledger:
             found += [tables.to_label(row) for row in labels]
             found.sort(key=_sequence)
         return found[:limit]
+
+    def arrived_since(self, time: int) -> tuple[int, int]:
+        """Return how many transactions have arrived since a time, and the row before them.
+
+        It is found by halving, without reading all rows: where the clock of the machine was set
+        back it may be off by as many as arrived meanwhile.
+        """
+        return arrived_since(self._database, time, self.last.sequence)
 
     def read_alerts(self, after: int, rows: int) -> tuple[list[Entry], Position]:
         """Return the alerts among the next rows after a sequence, and the last row looked at."""
