@@ -8,6 +8,7 @@ import signal
 import socket
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -32,6 +33,8 @@ class DeskSettings:
     path: Path
     database: str | None = None
     durability: Durability = "disk"
+    #: The address of the decision process, which pages name and the web process asks.
+    decisions: str = "http://127.0.0.1:8321"
 
 
 def desk_processes(
@@ -83,15 +86,23 @@ def decide(settings: DeskSettings, listener: socket.socket) -> bool:
 
 def serve_web(settings: DeskSettings, listener: socket.socket) -> bool:
     """Be the web process."""
-    raise NotImplementedError
+    from rarefind.desk.api import web_process
+
+    with DeskFolder(settings.path, settings.database) as folder:
+        web_process.serve_web(folder, listener, settings.decisions)
+    return True
 
 
-def work(settings: DeskSettings, stop: threading.Event) -> bool:
+def work(
+    settings: DeskSettings,
+    stop: threading.Event,
+    on_ready: Callable[[], object] | None = None,
+) -> bool:
     """Be the worker."""
     import rarefind.desk.worker as room
 
     with DeskFolder(settings.path, settings.database) as folder:
-        room.work(folder, stop)
+        room.work(folder, stop, on_ready=on_ready)
     return True
 
 
@@ -106,8 +117,7 @@ def _serve_web(_life: Life, settings: DeskSettings, listener: socket.socket) -> 
 def _work(life: Life, settings: DeskSettings) -> bool:
     stop = threading.Event()
     life.on_stop(stop.set)
-    life.say(READY)
-    return work(settings, stop)
+    return work(settings, stop, lambda: life.say(READY))
 
 
 def ask_notes(listener: socket.socket, seconds: float = 1.0) -> list[str] | None:
