@@ -154,5 +154,3 @@ def test_a_rule_that_no_longer_runs_is_left_out_with_a_note(sqlite_desk):
     found = control.in_force()
     assert [rule.name for rule in found.rules.blocking] == ["new"]
     assert found.notes[0].startswith("The rule 'old' does not run: There is no column 'amont'")
-
-
