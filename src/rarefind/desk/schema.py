@@ -78,8 +78,17 @@ class AlertSchema(_Section, frozen=True):
     random_share: float = 0.05
     #: For so long a case that was taken is held for the person who took it.
     lease: str = "30min"
+    #: A case that nobody has decided so long after its last alert is closed.
+    expires: str = "7D"
     #: Whether another person than the one who asked has to approve a block or an erasure.
     second_person: bool = False
+
+
+class WebhookSchema(_Section, frozen=True):
+    """Messages about alerts to other programs."""
+
+    #: Whether they may be sent to addresses of private networks.
+    allow_private: bool = False
 
 
 class LimitSchema(_Section, frozen=True):
@@ -116,6 +125,7 @@ class Schema(_Section, frozen=True):
     labels: LabelSchema = LabelSchema()
     limits: LimitSchema = LimitSchema()
     retention: RetentionSchema = RetentionSchema()
+    webhooks: WebhookSchema = WebhookSchema()
 
     @classmethod
     def from_text(cls, text: str) -> Self:
@@ -249,6 +259,7 @@ def _check(schema: Schema) -> None:
     lengths = {
         "labels.delay": schema.labels.delay,
         "alerts.lease": schema.alerts.lease,
+        "alerts.expires": schema.alerts.expires,
         "limits.late": schema.limits.late,
         "limits.ahead": schema.limits.ahead,
     }

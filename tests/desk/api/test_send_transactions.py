@@ -133,7 +133,7 @@ def test_a_desk_that_starts_says_so(desk):
     *starting, ready = desk.do(send)
     assert [each.status_code for each in starting] == [503, 503, 200]
     assert starting[0].json()["detail"] == "The desk is starting: it reads its ledger."
-    assert ready.json() == {"ready": True, "notes": []}
+    assert ready.json() == {"ready": True, "durability": "disk", "notes": []}
 
 
 def test_what_is_waiting_when_the_desk_stops_is_still_decided(desk):

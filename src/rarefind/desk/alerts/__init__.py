@@ -3,13 +3,17 @@
 from rarefind.desk.alerts._case import VERDICTS, Alert, Case, CaseError, NoSuchCase, Verdict
 from rarefind.desk.alerts._cases import Cases
 from rarefind.desk.alerts._expected import Expected, expected_hits
+from rarefind.desk.alerts._from_ledger import Added
+from rarefind.desk.alerts._lists import CaseLists
 from rarefind.desk.alerts._queue import Queue, Today
 
 __all__ = [
     "VERDICTS",
+    "Added",
     "Alert",
     "Case",
     "CaseError",
+    "CaseLists",
     "Cases",
     "Expected",
     "NoSuchCase",

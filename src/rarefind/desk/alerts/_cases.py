@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from rarefind.data.clock import nanoseconds
 from rarefind.desk.alerts._case import (
@@ -17,6 +17,13 @@ from rarefind.desk.alerts._case import (
     as_alert,
     as_case,
 )
+from rarefind.desk.alerts._from_ledger import (
+    Added,
+    add_alert,
+    cut_off,
+    read_position,
+    set_position,
+)
 from rarefind.desk.alerts._tables import STEPS
 from rarefind.desk.clock import DeskClock
 from rarefind.desk.database import Database, Writer, migrate
@@ -26,7 +33,6 @@ from rarefind.desk.schema import Schema
 
 __all__ = ["Cases"]
 
-_FOLLOWER = "cases"
 _LONGEST_NOTE = 10_000
 
 
@@ -59,12 +65,21 @@ class Cases:
     @property
     def read_up_to(self) -> int:
         """The last sequence number of the ledger whose alerts are here."""
-        rows = self._database.read(
-            "SELECT sequence FROM read_up_to WHERE name = :name", name=_FOLLOWER
-        )
-        return int(rows[0][0]) if rows else 0
+        return read_position(self._database)[0]
 
-    def add(self, entries: Iterable[Entry], read_up_to: int) -> int:
+    @property
+    def read_chain(self) -> str:
+        """The ledger's chain there, in hexadecimal; empty where it was not stored."""
+        return read_position(self._database)[1]
+
+    def add(
+        self,
+        entries: Iterable[Entry],
+        read_up_to: int,
+        *,
+        chain: str = "",
+        tell: Callable[[Writer, Added], object] | None = None,
+    ) -> int:
         """Add the alerts among entries of the ledger, each exactly once; return their number.
 
         Parameters
@@ -73,67 +88,29 @@ class Cases:
             In the order of the ledger. Those that were added before are left out.
         read_up_to : int
             The ledger was read up to here; stored in the same transaction.
+        chain : str
+            The ledger's chain there, by which it is known again.
+        tell : callable, optional
+            Called with each alert that is added, in the same transaction.
         """
         added = 0
         with self._database.write() as transaction:
-            rows = transaction.read(
-                "SELECT sequence FROM read_up_to WHERE name = :name", name=_FOLLOWER
-            )
-            before = int(rows[0][0]) if rows else 0
+            before, _ = read_position(transaction)
             for entry in entries:
-                if entry.outcome.alert and entry.sequence > before:
-                    self._add(transaction, entry)
+                # Of one that was erased before it was read, nobody knows whose it was.
+                if entry.outcome.alert and entry.sequence > before and entry.entities:
+                    found = add_alert(transaction, entry, entry.entities[self._place])
                     added += 1
-            transaction.execute(
-                "INSERT INTO read_up_to VALUES (:name, :sequence) "
-                "ON CONFLICT (name) DO UPDATE SET sequence = excluded.sequence",
-                name=_FOLLOWER,
-                sequence=max(before, read_up_to),
-            )
+                    if tell is not None:
+                        tell(transaction, found)
+            if read_up_to > before:
+                set_position(transaction, read_up_to, chain)
         return added
 
-    def _add(self, transaction: Writer, entry: Entry) -> None:
-        outcome, entity = entry.outcome, entry.entities[self._place]
-        rows = transaction.read(
-            "SELECT id FROM cases WHERE entity = :entity AND closed IS NULL", entity=entity
-        )
-        about = {
-            "priority": outcome.priority,
-            "kind": outcome.alert,
-            "propensity": outcome.propensity,
-        }
-        if rows:
-            number = rows[0][0]
-            # What is risky is risky, whatever the random share has chosen beside it.
-            transaction.execute(
-                "UPDATE cases SET priority = CASE WHEN priority < :priority THEN :priority ELSE "
-                "priority END, kind = CASE WHEN :kind = 'risk' THEN 'risk' ELSE kind END, "
-                "propensity = CASE WHEN propensity < :propensity THEN :propensity ELSE propensity "
-                "END WHERE id = :id",
-                id=number,
-                **about,
-            )
-        else:
-            ((number,),) = transaction.read(
-                "INSERT INTO cases (entity, state, opened, priority, kind, propensity) "
-                "VALUES (:entity, 'open', :opened, :priority, :kind, :propensity) RETURNING id",
-                entity=entity,
-                opened=entry.arrived,
-                **about,
-            )
-        transaction.execute(
-            f"INSERT INTO alerts ({ALERT_COLUMNS}) VALUES (:sequence, :case, :transaction, :time, "
-            ":arrived, :amount, :score, :priority, :kind, :propensity, :rules, NULL, NULL)",
-            sequence=entry.sequence,
-            case=number,
-            transaction=entry.id,
-            time=entry.time,
-            arrived=entry.arrived,
-            amount=entry.amount,
-            score=outcome.score,
-            rules="\n".join(outcome.rules),
-            **about,
-        )
+    def cut_off(self, after: int, chain: str) -> int:
+        """Take away alerts whose transactions are lost from the ledger; return their number."""
+        with self._database.write() as transaction:
+            return cut_off(transaction, after, chain)
 
     def get(self, case: int) -> Case:
         """Return a case."""
@@ -149,6 +126,16 @@ class Cases:
         """Return the alerts of a case in the order in which they came."""
         rows = self._database.read(
             f"SELECT {ALERT_COLUMNS} FROM alerts WHERE case_id = :id ORDER BY sequence", id=case
+        )
+        return [as_alert(row) for row in rows]
+
+    def newest_alerts(self, limit: int, before: int = 2**62) -> list[Alert]:
+        """Return alerts by their place in the ledger, the last first."""
+        rows = self._database.read(
+            f"SELECT {ALERT_COLUMNS} FROM alerts WHERE sequence < :before "
+            "ORDER BY sequence DESC LIMIT :limit",
+            before=before,
+            limit=limit,
         )
         return [as_alert(row) for row in rows]
 
@@ -228,7 +215,8 @@ class Cases:
         """Store what a person found; the transactions of the case get that label.
 
         A case that is decided can be decided again: the new verdict is added, and counts from then
-        on. ``unclear`` gives no label.
+        on. ``unclear`` gives no label. The same verdict once more, by the same person and in the
+        same words, is the one that is there.
 
         Raises
         ------
@@ -244,6 +232,8 @@ class Cases:
             found = self._get(transaction, case)
             if found.state != "decided":
                 self._check_held(found, person)
+            elif self._last_verdict(transaction, case) == (verdict, person, note):
+                return found
             transaction.execute(
                 "INSERT INTO verdicts (case_id, verdict, person, at, note) "
                 "VALUES (:id, :verdict, :person, :now, :note)",
@@ -266,6 +256,14 @@ class Cases:
             source = "verdict" if found.state != "decided" else "correction"
             self._labels.add(transaction, [row[0] for row in rows], verdict, source)
             return self._get(transaction, case)
+
+    def _last_verdict(self, transaction: Writer, case: int) -> tuple[str, str, str]:
+        ((verdict, person, note),) = transaction.read(
+            "SELECT verdict, person, note FROM verdicts WHERE case_id = :id "
+            "ORDER BY id DESC LIMIT 1",
+            id=case,
+        )
+        return verdict, person, note
 
     def verdicts(self, case: int) -> list[tuple[Verdict, str, int, str]]:
         """Return all that was ever found: verdict, person, time and note, the first first."""
@@ -297,15 +295,21 @@ class Cases:
         )
         return [as_alert(row) for row in rows]
 
-    def expire(self, opened_before: int) -> int:
-        """Close cases that nobody has decided for too long; return their number."""
+    def expire(self, before: int) -> int:
+        """Close cases that have had no alert since a time, and nobody has decided; return how many.
+
+        What a person holds or has put aside is left to them.
+        """
         with self._database.write() as transaction:
             return transaction.execute(
                 "UPDATE cases SET state = 'expired', closed = :now, holder = NULL, "
                 "held_until = NULL, snoozed_until = NULL "
-                "WHERE closed IS NULL AND opened < :before",
+                "WHERE closed IS NULL AND opened < :before "
+                "AND NOT (state = 'taken' AND held_until > :now) "
+                "AND NOT (state = 'snoozed' AND snoozed_until > :now) AND NOT EXISTS "
+                "(SELECT 1 FROM alerts WHERE case_id = cases.id AND arrived >= :before)",
                 now=self._clock.now(),
-                before=opened_before,
+                before=before,
             )
 
     def _check_free(self, case: Case, person: str) -> None:

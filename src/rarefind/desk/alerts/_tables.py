@@ -48,4 +48,9 @@ STEPS = (
     CREATE INDEX verdicts_of_case ON verdicts (case_id);
     CREATE TABLE read_up_to (name TEXT NOT NULL PRIMARY KEY, sequence INTEGER NOT NULL);
     """,
+    """
+    ALTER TABLE read_up_to ADD COLUMN chain TEXT NOT NULL DEFAULT '';
+    CREATE INDEX alerts_without_reason ON alerts (priority DESC, sequence) WHERE reason IS NULL
+    """,
+    "CREATE INDEX cases_of_entity ON cases (entity)",
 )

@@ -17,12 +17,14 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from rarefind.desk.api.batcher import Batcher
+from rarefind.desk.api.errors import answer_http_error, answerer_of_errors
 from rarefind.desk.api.limits import RateLimit, read_body, too_large
-from rarefind.desk.api.logs import Log, place_of
+from rarefind.desk.api.logs import Log
 from rarefind.desk.api.metrics import Metrics
 from rarefind.desk.api.openapi import describe_decisions
-from rarefind.desk.api.problems import ProblemError, answer_problem, problem_of, problem_response
+from rarefind.desk.api.problems import ProblemError, answer_problem, problem_response
 from rarefind.desk.api.tokens import Tokens
+from rarefind.desk.database import Durability
 from rarefind.desk.intake import Intake, IntakeError
 from rarefind.desk.records import Answer, Refusal
 
@@ -42,7 +44,8 @@ _PROBLEMS: Final = {
 class DecisionDoor:
     """What the app needs; the batcher is there once the ledger is read and features are known.
 
-    ``notes`` are sentences for people, such as that there is no model yet.
+    ``notes`` are sentences for people, such as that there is no model yet; ``durability`` is what
+    an answer survives.
     """
 
     intake: Intake
@@ -50,6 +53,7 @@ class DecisionDoor:
     metrics: Metrics
     log: Log
     notes: Callable[[], list[str]] = list
+    durability: Durability = "disk"
     batcher: Batcher[Any, Answer | Refusal] | None = None
     limit: RateLimit = field(init=False)
 
@@ -75,7 +79,7 @@ def decision_app(
 
     async def is_ready(_: Request) -> Response:
         _batcher(door)
-        return _json({"ready": True, "notes": door.notes()})
+        return _json({"ready": True, "durability": door.durability, "notes": door.notes()})
 
     async def metrics(_: Request) -> Response:
         door.metrics.waiting.set(door.batcher.waiting if door.batcher else 0)
@@ -95,8 +99,8 @@ def decision_app(
         ],
         exception_handlers={
             ProblemError: answer_problem,
-            HTTPException: _answer_http_error,
-            Exception: _answerer_of_errors(door.log),
+            HTTPException: answer_http_error,
+            Exception: answerer_of_errors(door.log),
         },
         lifespan=lifespan,
     )
@@ -206,21 +210,3 @@ def _item(transaction: Any, answer: Answer | Refusal) -> Any:
 
 def _json(content: Any) -> Response:
     return Response(_ENCODE(content), media_type="application/json")
-
-
-async def _answer_http_error(_: Request, error: Exception) -> Response:
-    """Answer what Starlette refuses by itself: an unknown address, a wrong method."""
-    assert isinstance(error, HTTPException)
-    response = problem_response(problem_of(error.status_code, f"{error.detail}."))
-    response.headers.update(error.headers or {})
-    return response
-
-
-def _answerer_of_errors(log: Log) -> Callable[[Request, Exception], Response]:
-    def answer(request: Request, error: Exception) -> Response:
-        log.error("failed", path=request.url.path, error=type(error).__name__, at=place_of(error))
-        return problem_response(
-            ProblemError("internal", "This is a mistake in rarefind; its log says more.")
-        )
-
-    return answer

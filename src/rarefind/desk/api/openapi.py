@@ -206,6 +206,11 @@ def _post(schema: Schema) -> dict[str, Any]:
 def _get(name: str, summary: str, flag: str, *, may_wait: bool = False) -> dict[str, Any]:
     properties: dict[str, Any] = {flag: {"type": "boolean"}}
     if may_wait:
+        properties["durability"] = {
+            "type": "string",
+            "enum": ["process", "disk"],
+            "description": "What an answer survives: the end of the process, or a loss of power.",
+        }
         properties["notes"] = {
             "type": "array",
             "items": {"type": "string"},

@@ -40,10 +40,15 @@ def serve_decisions(
         secret=folder.secret,
         clock=clock,
     )
-    decider.restore(intake)
+    decider.restore(folder.snapshots)
     tokens = Tokens(folder.open_desk())
     door = DecisionDoor(
-        intake, tokens, Metrics(), log, lambda: [] if decider.model else ["There is no model yet."]
+        intake,
+        tokens,
+        Metrics(),
+        log,
+        lambda: [] if decider.model else ["There is no model yet."],
+        durability,
     )
 
     @asynccontextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, Literal, get_args
 
 Role = Literal["ingest", "investigator", "expert", "scientist", "admin", "auditor"]
-Action = Literal["send", "read", "check", "rule", "model", "manage", "audit"]
+Action = Literal["send", "read", "check", "confirm", "export", "rule", "model", "manage", "audit"]
 
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 #: What a role is for, as the command line and the docs say it.
@@ -21,6 +21,8 @@ _ALLOWED: Final[dict[Action, frozenset[Role]]] = {
     "send": frozenset({"ingest", "admin"}),
     "read": frozenset({"investigator", "expert", "scientist", "admin", "auditor"}),
     "check": frozenset({"investigator", "expert", "admin"}),
+    "confirm": frozenset({"expert", "admin"}),
+    "export": frozenset({"expert", "admin", "auditor"}),
     "rule": frozenset({"expert", "admin"}),
     "model": frozenset({"scientist", "admin"}),
     "audit": frozenset({"auditor", "admin"}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -71,6 +72,32 @@ class Claims:
         rows = self._database.read(
             f"SELECT {_COLUMNS} FROM claims WHERE state = 'new' ORDER BY id LIMIT :limit",
             limit=limit,
+        )
+        return [_as_claim(row) for row in rows]
+
+    def page(self, state: str | None = None, *, after: int = 0, limit: int = 100) -> list[Claim]:
+        """Return claims of a state, or of all, with a number above ``after``, the oldest first."""
+        rows = self._database.read(
+            f"SELECT {_COLUMNS} FROM claims WHERE id > :after "
+            f"{'' if state is None else 'AND state = :state'} ORDER BY id LIMIT :limit",
+            after=after,
+            state=state,
+            limit=limit,
+        )
+        return [_as_claim(row) for row in rows]
+
+    def count_new(self) -> int:
+        """Return how many claims nobody has answered."""
+        ((count,),) = self._database.read("SELECT count(*) FROM claims WHERE state = 'new'")
+        return int(count)
+
+    def about(self, transactions: Sequence[str]) -> list[Claim]:
+        """Return the claims about some transactions."""
+        if not transactions:
+            return []
+        rows = self._database.read(
+            f"SELECT {_COLUMNS} FROM claims WHERE transaction_id IN :ids ORDER BY id",
+            ids=list(transactions),
         )
         return [_as_claim(row) for row in rows]
 

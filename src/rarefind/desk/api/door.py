@@ -1,0 +1,68 @@
+"""What the web process has at hand: the desk's database, its ledger, and what is made of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Any, TypeAlias
+
+from fastapi import Depends
+from starlette.requests import Request
+
+from rarefind.desk.alerts import CaseLists, Cases, Queue
+from rarefind.desk.api.limits import RateLimit
+from rarefind.desk.api.logs import Log
+from rarefind.desk.api.neighbour import DecisionProcess
+from rarefind.desk.api.tokens import Tokens
+from rarefind.desk.api.views import Views
+from rarefind.desk.api.web_metrics import WebMetrics
+from rarefind.desk.clock import DeskClock
+from rarefind.desk.database import Database
+from rarefind.desk.labels import Claims, LabelHistory
+from rarefind.desk.ledger import Ledger
+from rarefind.desk.schema import Schema
+
+
+@dataclass
+class WebDoor:
+    """What the web app needs.
+
+    Parameters
+    ----------
+    schema : Schema
+    database : Database
+        The desk's own, for reading and writing.
+    ledger : Ledger
+        For reading.
+    decisions : DecisionProcess
+        The process beside this one that decides.
+    log : Log
+    clock : DeskClock
+    """
+
+    schema: Schema
+    database: Database
+    ledger: Ledger
+    decisions: DecisionProcess
+    log: Log = field(default_factory=lambda: Log("web"))
+    clock: DeskClock = field(default_factory=DeskClock)
+
+    def __post_init__(self) -> None:
+        self.tokens = Tokens(self.database)
+        self.limit = RateLimit(self.schema.limits.requests)
+        self.metrics = WebMetrics()
+        self.views = Views(self.schema)
+        self.labels = LabelHistory(self.database, self.schema, self.clock)
+        self.cases = Cases(self.database, self.schema, self.labels, self.clock)
+        self.lists = CaseLists(self.database, self.clock)
+        self.queue = Queue(self.cases, self.schema, self.clock)
+        self.claims = Claims(self.database, self.labels, self.clock)
+        #: What the page has counted last, and when by a clock that never goes back.
+        self.page_counts: tuple[float, Any] | None = None
+
+
+def _door(request: Request) -> WebDoor:
+    door: WebDoor = request.app.state.door
+    return door
+
+
+Door: TypeAlias = Annotated[WebDoor, Depends(_door)]

@@ -1,0 +1,76 @@
+"""Tokens: made, listed and revoked by an administrator."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from rarefind.desk.api import examples
+from rarefind.desk.api.described import described, told
+from rarefind.desk.api.door import Door, WebDoor
+from rarefind.desk.api.parameters import Name
+from rarefind.desk.api.problems import ProblemError
+from rarefind.desk.api.sent import sent
+from rarefind.desk.api.tokens import TokenRow
+from rarefind.desk.api.views import instant, instant_or_none
+from rarefind.desk.messages import MadeToken, NewToken, TokenSummary
+
+router = APIRouter(tags=["tokens"])
+
+
+@router.get("/tokens", **described("manage", gives=list[TokenSummary], example=[examples.TOKEN]))
+def list_tokens(door: Door) -> Response:
+    """List all tokens by their names, also those that were revoked; none can be read again."""
+    return told([_summary(row) for row in door.tokens.rows()])
+
+
+@router.post(
+    "/tokens",
+    **described(
+        "manage",
+        gives=MadeToken,
+        example=examples.MADE_TOKEN,
+        takes=NewToken,
+        sends=examples.NEW_TOKEN,
+        problems=(409,),
+    ),
+)
+def make_token(door: Door, new: Annotated[NewToken, sent(NewToken)]) -> Response:
+    """Make a token; it is shown this once."""
+    if not new.name.isprintable():
+        raise ProblemError("invalid", "A name has no control characters.", "name")
+    if any(row.name == new.name for row in door.tokens.rows()):
+        raise ProblemError(
+            "conflict", f"There is a token {new.name!r}, or was one: choose another name.", "name"
+        )
+    token = door.tokens.make(new.name, new.role, door.clock.now())
+    return told(MadeToken(name=new.name, role=new.role, token=token))
+
+
+@router.post(
+    "/tokens/{name}/revoke",
+    **described("manage", gives=TokenSummary, example=examples.TOKEN, problems=(404,)),
+)
+def revoke_token(door: Door, name: Name) -> Response:
+    """End a token: within a second no process of the desk takes it."""
+    if _find(door, name) is None:
+        raise ProblemError("not-found", f"There is no token {name!r}.")
+    door.tokens.revoke(name, door.clock.now())
+    row = _find(door, name)
+    assert row is not None  # tokens are never deleted
+    return told(_summary(row))
+
+
+def _find(door: WebDoor, name: str) -> TokenRow | None:
+    return next((row for row in door.tokens.rows() if row.name == name), None)
+
+
+def _summary(row: TokenRow) -> TokenSummary:
+    return TokenSummary(
+        name=row.name,
+        role=row.role,
+        made=instant(row.made),
+        revoked=instant_or_none(row.revoked),
+    )

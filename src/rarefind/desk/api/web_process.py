@@ -1,0 +1,60 @@
+"""The web process: its folder is opened for reading the ledger, and its door served."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+import uvicorn
+
+from rarefind.desk.api.door import WebDoor
+from rarefind.desk.api.logs import Log
+from rarefind.desk.api.neighbour import DecisionProcess
+from rarefind.desk.api.web import web_app
+from rarefind.desk.folder import DeskFolder
+
+#: Tokens that others make and revoke are known after so many seconds.
+_RELOAD = 1.0
+
+
+def serve_web(
+    folder: DeskFolder, listener: socket.socket, decisions: str = "http://127.0.0.1:8321"
+) -> None:
+    """Answer people and their programs until the process is told to stop.
+
+    Parameters
+    ----------
+    folder : DeskFolder
+    listener : socket.socket
+        Where to answer.
+    decisions : str
+        The address of the decision process, to which people send transactions.
+    """
+    log = Log("web")
+    door = WebDoor(
+        folder.schema, folder.open_desk(), folder.read_ledger(), DecisionProcess(decisions), log
+    )
+
+    @asynccontextmanager
+    async def run() -> AsyncIterator[None]:
+        task = asyncio.create_task(_reload_tokens(door))
+        yield
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+    server = uvicorn.Server(
+        uvicorn.Config(web_app(door, run), log_level="error", access_log=False, server_header=False)
+    )
+    server.run(sockets=[listener])
+
+
+async def _reload_tokens(door: WebDoor) -> None:
+    while True:
+        await asyncio.sleep(_RELOAD)
+        try:
+            await asyncio.to_thread(door.tokens.reload)
+        except Exception as error:
+            door.log.seldom("tokens", error=type(error).__name__)

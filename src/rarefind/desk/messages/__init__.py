@@ -1,0 +1,52 @@
+"""What the web process and its clients tell each other: one definition for both ends.
+
+Times are in UTC, amounts in the unit in which they were sent. What a client sends has no other
+fields than these; what it reads may have more in a later version.
+"""
+
+from rarefind.desk.messages._cases import (
+    AlertSummary,
+    CaseFile,
+    CasePage,
+    CaseSummary,
+    ExpectedHits,
+    GivenVerdict,
+    NewVerdict,
+    NextCase,
+    QueueToday,
+    Snooze,
+)
+from rarefind.desk.messages._claims import ClaimPage, ClaimSummary, NewClaim
+from rarefind.desk.messages._entities import EntityExport, ExportedCase
+from rarefind.desk.messages._tokens import MadeToken, NewToken, TokenSummary
+from rarefind.desk.messages._transactions import (
+    DecidedTransaction,
+    GivenLabel,
+    TransactionPage,
+    TransactionSummary,
+)
+
+__all__ = [
+    "AlertSummary",
+    "CaseFile",
+    "CasePage",
+    "CaseSummary",
+    "ClaimPage",
+    "ClaimSummary",
+    "DecidedTransaction",
+    "EntityExport",
+    "ExpectedHits",
+    "ExportedCase",
+    "GivenLabel",
+    "GivenVerdict",
+    "MadeToken",
+    "NewClaim",
+    "NewToken",
+    "NewVerdict",
+    "NextCase",
+    "QueueToday",
+    "Snooze",
+    "TokenSummary",
+    "TransactionPage",
+    "TransactionSummary",
+]

@@ -1,0 +1,91 @@
+"""The worker: the process that does what can wait."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+
+from rarefind._core.threads import limit_threads
+from rarefind.data.clock import nanoseconds
+from rarefind.desk.alerts import Cases
+from rarefind.desk.api.logs import Log
+from rarefind.desk.clock import DeskClock
+from rarefind.desk.folder import DeskFolder
+from rarefind.desk.intake import Intake
+from rarefind.desk.labels import LabelHistory
+from rarefind.desk.webhooks import Outbox
+from rarefind.desk.worker._follower import Follower
+from rarefind.desk.worker._jobs import Job, run_jobs
+from rarefind.desk.worker._messages import MessageThread
+from rarefind.desk.worker._reasons import Reasons
+
+__all__ = ["make_jobs", "work"]
+
+_NICE = 10
+#: For so long it is kept what became of a message.
+_MESSAGES_KEPT = "30D"
+
+
+def work(
+    folder: DeskFolder,
+    stop: threading.Event,
+    *,
+    on_ready: Callable[[], object] | None = None,
+    clock: DeskClock | None = None,
+) -> None:
+    """Do what can wait, until told to stop; it goes on from there at the next start.
+
+    Parameters
+    ----------
+    folder : DeskFolder
+    stop : threading.Event
+        Set by another thread or a signal.
+    on_ready : callable, optional
+        Called when everything is open.
+    clock : DeskClock, optional
+    """
+    if hasattr(os, "nice"):
+        os.nice(_NICE)
+    clock, log = clock or DeskClock(), Log("worker")
+    jobs = make_jobs(folder, clock, log)
+    messages = MessageThread(
+        folder.open_desk(),
+        folder.secret,
+        clock,
+        log,
+        allow_private=folder.schema.webhooks.allow_private,
+    )
+    messages.start()
+    log.info("started")
+    if on_ready is not None:
+        on_ready()
+    try:
+        # Decisions need the cores more than a reason does.
+        with limit_threads(1):
+            run_jobs(jobs, stop, log)
+    finally:
+        messages.stop()
+        log.info("stopped")
+
+
+def make_jobs(folder: DeskFolder, clock: DeskClock, log: Log) -> list[Job]:
+    """The jobs of a worker, the most urgent first."""
+    schema, database, ledger = folder.schema, folder.open_desk(), folder.read_ledger()
+    cases = Cases(database, schema, LabelHistory(database, schema, clock), clock)
+    outbox = Outbox(database, clock)
+    expires = nanoseconds("alerts.expires", schema.alerts.expires)
+    kept = nanoseconds("messages", _MESSAGES_KEPT)
+
+    def expire() -> bool:
+        expired = cases.expire(clock.now() - expires)
+        if expired:
+            log.info("expired", cases=expired)
+        return False
+
+    return [
+        Job("cases", Follower(ledger, cases, outbox, schema, log).run, every=0.25),
+        Job("reasons", Reasons(ledger, cases, Intake(schema), folder.models).run, every=0.5),
+        Job("expiry", expire, every=60.0),
+        Job("outbox", lambda: outbox.forget(clock.now() - kept) > 0, every=600.0),
+    ]
