@@ -13,16 +13,13 @@ from rarefind.cli._compile import compile_kernels
 from rarefind.cli._config import settings
 from rarefind.cli._demo import demo
 from rarefind.cli._desk import app as desk
-<<<<<<< HEAD
 from rarefind.cli._desk_audit import audit
+from rarefind.cli._desk_backup import backup
 from rarefind.cli._desk_blocks import block, unblock
 from rarefind.cli._desk_features import features
 from rarefind.cli._desk_lists import app as desk_lists
 from rarefind.cli._desk_models import app as desk_models
 from rarefind.cli._desk_rules import app as desk_rules
-=======
-from rarefind.cli._desk_backup import backup
->>>>>>> ca45f1090bb6c2543e8cc79e838a1c0a37184236
 from rarefind.cli._explain import explain
 from rarefind.cli._fit import fit
 from rarefind.cli._monitor import monitor
