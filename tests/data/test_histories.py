@@ -1,3 +1,5 @@
+from itertools import count
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -51,6 +53,8 @@ STEPS = st.lists(
         st.tuples(st.just("label"), st.tuples(st.integers(0, 50), st.booleans())),
         st.tuples(st.just("undo"), st.integers(1, 4)),
         st.tuples(st.just("restore"), st.none()),
+        st.tuples(st.just("erase"), st.integers(0, 50)),
+        st.tuples(st.just("extend"), st.lists(ROWS, max_size=4)),
         st.tuples(
             st.just("forget"), st.tuples(st.integers(-40, 20), st.sampled_from([None, 1, 2]))
         ),
@@ -66,6 +70,7 @@ class Both:
         self.fast, self.naive = Histories(features), NaiveHistories(features)
         self.done = []
         self.earliest = None
+        self.ids = count()
 
     def add(self, row):
         self.ask(row)
@@ -73,7 +78,7 @@ class Both:
             with pytest.raises(ValueError, match="older than what is remembered"):
                 self.fast.add(*row)
             return
-        id = f"{len(self.naive.rows)}"
+        id = f"{next(self.ids)}"
         self.done.append((self.fast.add(*row), len(self.naive.rows), dict(self.naive.labels)))
         self.naive.add(id, *row)
 
@@ -93,8 +98,34 @@ class Both:
             self.done.append((undo, len(self.naive.rows), dict(self.naive.labels)))
             self.naive.labels[id] = fraud
 
-    def undo(self, count):
-        for _ in range(min(count, len(self.done))):
+    def extend(self, rows):
+        """Add many at once; they are not taken back."""
+        rows = [row for row in rows if not self.is_too_old(row)]
+        self.done.clear()
+        self.fast.extend(*columns(self.fast.features, rows))
+        for row in rows:
+            self.naive.add(f"{next(self.ids)}", *row)
+
+    def erase(self, number):
+        if number >= len(self.naive.rows):
+            return
+        self.done.clear()
+        id, who, *rest = self.naive.rows.pop(number)
+        self.naive.labels.pop(id, None)
+        for i in self.fast.erase(id, who, *rest):
+            self.replace(i, who[i])
+        for i, name in enumerate(who):
+            if not any(row[1][i] == name for row in self.naive.rows):
+                self.replace(i, name)
+                assert name not in self.fast._keys[i]
+
+    def replace(self, i, name):
+        left = [row[1:] for row in self.naive.rows if row[1][i] == name]
+        _, time, amount, distinct = columns(self.fast.features, left)
+        self.fast.replace(i, name, time, amount, distinct)
+
+    def undo(self, number):
+        for _ in range(min(number, len(self.done))):
             undo, rows, labels = self.done.pop()
             self.fast.undo(undo)
             del self.naive.rows[rows:]
@@ -115,6 +146,16 @@ class Both:
 
     def is_too_old(self, row):
         return self.earliest is not None and row[1] < self.earliest
+
+
+def columns(features, rows):
+    """Rows as the columns that many at once are given in."""
+    return (
+        [[row[0][i] for row in rows] for i in range(len(features.entities))],
+        np.array([row[1] for row in rows], dtype=np.int64),
+        np.array([row[2] for row in rows], dtype=np.int64),
+        [[row[3][i] for row in rows] for i in range(len(features.distinct))],
+    )
 
 
 @given(STEPS, st.sampled_from([None, "5h", "6h"]), st.sampled_from([0, 1, 3]))

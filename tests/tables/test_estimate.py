@@ -275,6 +275,10 @@ def test_an_estimate_warns_by_itself():
     assert said.startswith("That 100 % of the checks are hits is too good to be true")
     assert perfect.notes(perfect.list_value(50), "Fraude = Oui") == []
     assert perfect.notes(perfect.list_value(5), "Fraude = Oui") == [], "five may be found so"
+    rare = estimate([1] * 30 + [0] * 4970, -np.arange(5000.0))
+    (said,) = rare.notes(rare.list_value(100), "Fraude = Oui")
+    assert said.startswith("That 2 % of the rows have 100 % of the positives is too good to be")
+    assert rare.notes(rare.list_value(200), "Fraude = Oui") == [], "a long list may have all"
     few = estimate([1, 1, 0, 0, 0, 0], range(6))
     assert few.notes(few.list_value(), "Fraude = Oui") == [
         "Only 2 of 6 held-out rows have Fraude = Oui: the estimate is rough."

@@ -22,6 +22,7 @@ from rarefind.cli._report import report
 from rarefind.cli._rules import app as rules
 from rarefind.cli._serve import serve
 from rarefind.cli._simulate import simulate
+from rarefind.cli._torture import torture
 
 app = typer.Typer(
     name="rarefind",
@@ -43,6 +44,7 @@ app.command(epilog="Example: rarefind demo --budget 20")(demo)
 app.command("compile", epilog="Example: rarefind compile sgbap gamma-knn")(compile_kernels)
 app.command(epilog="Example: rarefind serve my-desk --durability disk")(serve)
 app.command(epilog="Example: rarefind replay payments.csv --speed 60x")(replay)
+desk.command(epilog="Example: rarefind desk torture my-desk --minutes 5")(torture)
 app.add_typer(rules, name="rules")
 app.add_typer(desk, name="desk")
 

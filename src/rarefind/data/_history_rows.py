@@ -14,7 +14,15 @@ import numpy as np
 from rarefind._core.kernels import kernel
 from rarefind._core.types import Array, Floats
 
-__all__ = ["BLOCK", "describe_row", "first_after", "insert_row", "remove_row", "set_extremes"]
+__all__ = [
+    "BLOCK",
+    "describe_row",
+    "find_row",
+    "first_after",
+    "insert_row",
+    "remove_row",
+    "set_extremes",
+]
 
 #: Rows of a block. Histories with room for two or more begin at a multiple of it.
 BLOCK = 256
@@ -283,6 +291,32 @@ def insert_row(
 
 
 @kernel
+def find_row(
+    time: Array,
+    total: Array,
+    codes: Array,
+    place: int,
+    room: int,
+    size: int,
+    base: int,
+    when: int,
+    amount: int,
+    own: Array,
+) -> int:
+    """The last row with this time, amount and these values; -1 if there is none."""
+    at = first_after(time, place, place + size, when) - 1
+    while at >= place and time[at] == when:
+        same = total[at] - (total[at - 1] if at > place else base) == amount
+        for column in range(len(own)):
+            row = len(own) * place + column * room + at - place
+            same &= (codes[row] >> 1) == own[column]
+        if same:
+            return at
+        at -= 1
+    return -1
+
+
+@kernel
 def remove_row(
     time: Array,
     total: Array,
@@ -293,14 +327,11 @@ def remove_row(
     room: int,
     size: int,
     base: int,
-    when: int,
+    at: int,
     n_columns: int,
-) -> bool:
-    """Take the row of a time away that was added last; False if there is none."""
+) -> None:
+    """Take a row away."""
     end = place + size
-    at = first_after(time, place, end, when) - 1
-    if at < place or time[at] != when:
-        return False
     amount = total[at] - (total[at - 1] if at > place else base)
     for i in range(at, end - 1):
         time[i] = time[i + 1]
@@ -316,4 +347,3 @@ def remove_row(
                 codes[origin + last] += 1
     if room >= 2 * BLOCK:
         set_extremes(total, low, high, place, size - 1, base, at)
-    return True

@@ -10,6 +10,7 @@ import pandas as pd
 
 from rarefind._core.kernels import kernel
 from rarefind._core.types import Array, Floats
+from rarefind.data._entity_histories import Spec
 from rarefind.data._history_rows import BLOCK, describe_row, insert_row
 from rarefind.data.clock import Times, has_dates, read_times
 from rarefind.data.feature_list import (
@@ -19,7 +20,6 @@ from rarefind.data.feature_list import (
     FeatureList,
     day_features,
 )
-from rarefind.data.histories import Spec
 
 __all__ = ["feature_table"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right, insort
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Self
 from zoneinfo import ZoneInfo
@@ -10,21 +9,12 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from rarefind._core.types import Array, Floats
-from rarefind.data._history_arrays import check_rows, pack_texts, taken, unpack_texts
-from rarefind.data._history_room import SIZES, SMALLEST, add_rows, forget_rows
-from rarefind.data._history_rows import BLOCK, describe_row, remove_row
-from rarefind.data.feature_list import (
-    QUARTER,
-    STATISTICS,
-    EntityFeatures,
-    FeatureList,
-    day_features,
-)
+from rarefind.data._entity_histories import EntityHistories, Spec
+from rarefind.data.feature_list import QUARTER, FeatureList, day_features
+from rarefind.data.history_arrays import check_rows, pack_texts, taken, unpack_texts
 
-__all__ = ["EntityHistories", "Histories", "Undo"]
+__all__ = ["Histories", "Undo"]
 
-_Arrays = tuple[Array, Array, Array, Array, Array, Array, Array, Array, Array, Array, Array]
-_NO_TIMES = np.zeros(0, dtype=np.int64)
 _MOST_QUARTERS = 100_000  # of an hour, whose hour and day are remembered: three years
 
 
@@ -37,192 +27,6 @@ class Undo(NamedTuple):
     #: The transaction whose label was changed, and the label it had; empty for a transaction.
     id: str = ""
     fraud: bool = False
-
-
-class Spec(NamedTuple):
-    """The features of one entity as kernels read them."""
-
-    windows: Array
-    statistics: Array
-    options: Array
-    scale: float
-
-    @classmethod
-    def of(cls, entity: EntityFeatures, features: FeatureList) -> Spec:
-        """Number what a list says."""
-        options = [
-            entity.since_last,
-            entity.last,
-            entity.ratio,
-            entity.risk,
-            features.lag,
-            features.memory_length,
-        ]
-        return cls(
-            np.array(entity.lengths, dtype=np.int64),
-            np.array([STATISTICS.index(each) for each in entity.statistics], dtype=np.int64),
-            np.array(options, dtype=np.int64),
-            10.0**features.minor_units,
-        )
-
-
-class EntityHistories:
-    """The histories of one kind of entity, such as all cards."""
-
-    def __init__(self, spec: Spec, n_columns: int) -> None:
-        self.spec = spec
-        self.n_columns = n_columns
-        self.time = np.empty(0, dtype=np.int64)
-        self.total = np.empty(0, dtype=np.int64)
-        self.codes = np.empty(0, dtype=np.int32)
-        self.low = np.empty(0, dtype=np.int64)
-        self.high = np.empty(0, dtype=np.int64)
-        self.free = np.full(SIZES + 1, -1, dtype=np.int64)
-        self.free[SIZES] = 0
-        self.mark = np.empty(0, dtype=np.int8)
-        self.place = np.empty(0, dtype=np.int64)
-        self.room = np.empty(0, dtype=np.int64)
-        self.size = np.empty(0, dtype=np.int64)
-        self.base = np.empty(0, dtype=np.int64)
-        #: Times of known frauds in order, by entity.
-        self.frauds: dict[int, list[int]] = {}
-        self._fraud_arrays: dict[int, Array] = {}
-        self._own = np.empty((1, n_columns), dtype=np.int64)
-        self._one = (np.empty(1, np.int64), np.empty(1, np.int64), np.empty(1, np.int64))
-        self.grow(1 << 12)
-        self.grow_entities(1 << 10)
-
-    def grow(self, rows: int) -> None:
-        """Have room for so many rows in all; the system moves pages, and copies nothing."""
-        rows = -(-rows // BLOCK) * BLOCK
-        for array in (self.time, self.total):
-            array.resize(rows, refcheck=False)
-        self.codes.resize(rows * self.n_columns, refcheck=False)
-        for array in (self.low, self.high):
-            array.resize(rows // BLOCK, refcheck=False)
-        self.mark.resize(rows >> SMALLEST, refcheck=False)
-
-    def grow_entities(self, count: int) -> None:
-        """Have a place for so many entities; new ones have no rows."""
-        for array in (self.place, self.room, self.size, self.base):
-            array.resize(count, refcheck=False)
-
-    def describe(
-        self, who: int, time: int, amount: int, own: Sequence[int], seen: Array, out: Floats, k: int
-    ) -> None:
-        """Write the features of a transaction from ``out[k]`` on; -1 is an entity not yet seen."""
-        mine = self._own[0]
-        for column, code in enumerate(own):
-            mine[column] = code
-        known = 0 <= who < len(self.size)
-        describe_row(
-            self.time,
-            self.total,
-            self.codes,
-            self.low,
-            self.high,
-            int(self.place[who]) if known else 0,
-            int(self.room[who]) if known else 0,
-            int(self.size[who]) if known else 0,
-            int(self.base[who]) if known else 0,
-            self._known_frauds(who),
-            seen,
-            time,
-            amount,
-            mine,
-            *self.spec,
-            out,
-            k,
-        )
-
-    def add(self, who: int, time: int, amount: int, own: Sequence[int]) -> None:
-        """Add a transaction."""
-        entities, times, amounts = self._one
-        entities[0], times[0], amounts[0] = who, time, amount
-        for column, code in enumerate(own):
-            self._own[0, column] = code
-        self.extend(entities, times, amounts, self._own)
-
-    def extend(self, entities: Array, times: Array, amounts: Array, owns: Array) -> None:
-        """Add transactions in the order of their arrival."""
-        done = 0
-        while True:
-            done = add_rows(*self._arrays(), entities, times, amounts, owns, done)
-            if done == len(entities):
-                return
-            self.grow(len(self.time) * 3 // 2)
-
-    def remove(self, who: int, time: int) -> None:
-        """Take away the transaction of a time that was added last."""
-        found = remove_row(
-            self.time,
-            self.total,
-            self.codes,
-            self.low,
-            self.high,
-            int(self.place[who]),
-            int(self.room[who]),
-            int(self.size[who]),
-            int(self.base[who]),
-            time,
-            self.n_columns,
-        )
-        if not found:
-            raise ValueError("There is no transaction of that time to take back.")
-        self.size[who] -= 1
-
-    def set_fraud(self, who: int, time: int, fraud: bool) -> None:
-        """Add a known fraud, or take one away."""
-        times = self.frauds.setdefault(who, [])
-        if fraud:
-            insort(times, time)
-        else:
-            times.remove(time)
-        self._fraud_arrays[who] = np.array(times, dtype=np.int64)
-        if not times:
-            del self.frauds[who], self._fraud_arrays[who]
-
-    def forget(self, first: int, stop: int, before: int, kept: int, long_before: int) -> int:
-        """Forget old rows of some entities; see :func:`forget_rows`."""
-        stop = min(stop, len(self.size))
-        for who in [who for who in self.frauds if first <= who < stop]:
-            times = self.frauds[who]
-            del times[: bisect_right(times, before)]
-            self._fraud_arrays[who] = np.array(times, dtype=np.int64)
-            if not times:
-                del self.frauds[who], self._fraud_arrays[who]
-        return forget_rows(*self._arrays(), self.n_columns, first, stop, before, kept, long_before)
-
-    def rows(self) -> tuple[Array, Array, Array, Array]:
-        """How many rows each entity has, and the times, amounts and values of all rows."""
-        size = self.size
-        row = np.arange(int(size.sum())) - np.repeat(np.cumsum(size) - size, size)
-        place, room = np.repeat(self.place, size), np.repeat(self.room, size)
-        total = self.total[place + row]
-        before = np.where(row > 0, self.total[place + np.maximum(row - 1, 0)], 0)
-        before = np.where(row > 0, before, np.repeat(self.base, size))
-        codes = np.empty((len(row), self.n_columns), dtype=np.int64)
-        for column in range(self.n_columns):
-            codes[:, column] = self.codes[self.n_columns * place + column * room + row] >> 1
-        return size.copy(), self.time[place + row], total - before, codes
-
-    def _known_frauds(self, who: int) -> Array:
-        return self._fraud_arrays.get(who, _NO_TIMES)
-
-    def _arrays(self) -> _Arrays:
-        return (
-            self.time,
-            self.total,
-            self.codes,
-            self.low,
-            self.high,
-            self.free,
-            self.mark,
-            self.place,
-            self.room,
-            self.size,
-            self.base,
-        )
 
 
 class Histories:
@@ -322,6 +126,48 @@ class Histories:
         self.newest = max(self.newest, time)
         return undo
 
+    def extend(
+        self,
+        entities: Sequence[Sequence[str | None]],
+        time: Array,
+        amount: Array,
+        distinct: Sequence[Sequence[str | None]] = (),
+    ) -> None:
+        """Add many transactions in the order of their arrival, which are not taken back.
+
+        Parameters
+        ----------
+        entities : sequence of sequences of str or None
+            For each of the list's entities, whose the transactions are; None is nobody's.
+        time, amount : arrays of int64
+            See :meth:`describe`.
+        distinct : sequence of sequences of str or None
+            Their values in each of the columns ``features.distinct``.
+        """
+        if not len(time):
+            return
+        self._check_time(int(time.min()))
+        values = [
+            _numbers_of(numbers, column)
+            for numbers, column in zip(self._distinct, distinct, strict=True)
+        ]
+        for i, kind in enumerate(self._kinds):
+            who = _numbers_of(self._keys[i], entities[i])
+            owns = np.empty((len(who), len(self._own[i])), dtype=np.int64)
+            for column, number in enumerate(self._own[i]):
+                owns[:, column] = values[number]
+            self._make_place(kind, int(who.max()))
+            known = who >= 0
+            if known.all():
+                kind.extend(who, time, amount, owns)
+            else:
+                kind.extend(who[known], time[known], amount[known], owns[known])
+        self.see_time(int(time.max()))
+
+    def see_time(self, time: int) -> None:
+        """Know of a transaction that is not added, such as one that was erased, when it was."""
+        self.newest = max(self.newest, time)
+
     def add_label(self, id: str, entities: Sequence[str], time: int, fraud: bool) -> Undo:
         """Learn the label of a transaction; a later one replaces an earlier one.
 
@@ -347,6 +193,65 @@ class Histories:
         for kind, who in zip(self._kinds, undo.entities, strict=True):
             kind.remove(who, undo.time)
         self.newest = undo.newest
+
+    def erase(
+        self,
+        id: str,
+        entities: Sequence[str],
+        time: int,
+        amount: int,
+        distinct: Sequence[str | None] = (),
+    ) -> list[int]:
+        """Take a transaction and its label out of all histories, whenever it was added.
+
+        The parameters are those of :meth:`add` and :meth:`add_label`.
+
+        Returns
+        -------
+        list of int
+            Those of its entities, by their place in the list, that have lost one of the few old
+            transactions that are remembered: give them back by :meth:`replace` what they did.
+        """
+        who = tuple(keys.get(name, -1) for keys, name in zip(self._keys, entities, strict=True))
+        self._set_label(id, who, time, False)
+        values = [
+            -1 if value is None else numbers.get(value, len(numbers))
+            for numbers, value in zip(self._distinct, distinct, strict=True)
+        ]
+        short = []
+        for i, kind in enumerate(self._kinds):
+            if not 0 <= who[i] < len(kind.size):
+                continue
+            found = kind.erase(who[i], time, amount, [values[column] for column in self._own[i]])
+            if found and time <= self.floor:
+                short.append(i)
+        return short
+
+    def replace(
+        self,
+        i: int,
+        name: str,
+        time: Array,
+        amount: Array,
+        distinct: Sequence[Sequence[str | None]] = (),
+    ) -> None:
+        """Remember these transactions of an entity, in the order of their arrival, and no others.
+
+        One of which nothing is remembered then loses its name, too.
+        """
+        who = self._keys[i].get(name, -1)
+        kind = self._kinds[i]
+        if who < 0:
+            return
+        self._make_place(kind, who)
+        kind.empty(who)
+        owns = np.empty((len(time), len(self._own[i])), dtype=np.int64)
+        for column, number in enumerate(self._own[i]):
+            owns[:, column] = _numbers_of(self._distinct[number], distinct[number])
+        kind.extend(np.full(len(time), who), time, amount, owns)
+        if not len(time):
+            # No transaction can have a name with this character.
+            self._keys[i][f"\0{who}"] = self._keys[i].pop(name)
 
     def forget(self, before: int, entities: int | None = None) -> int:
         """Forget transactions up to a time, which no later one than ``before`` + reach can see.
@@ -381,21 +286,47 @@ class Histories:
         return forgotten
 
     def to_arrays(self) -> dict[str, Array]:
-        """All that is remembered as plain arrays, for :meth:`from_arrays`."""
+        """All that is remembered as plain arrays, for :meth:`from_arrays`.
+
+        Names of which nothing is remembered are left out.
+        """
         times = [self.floor, self.earliest, self.newest]
         arrays = {"times": np.array(times, dtype=np.int64)}
-        for i, numbers in enumerate(self._numbers.values()):
-            arrays[f"names_{i}"], arrays[f"name_lengths_{i}"] = pack_texts(numbers)
-        for i, kind in enumerate(self._kinds):
-            found = kind.rows()
-            for name, array in zip(("size", "time", "amount", "codes"), found, strict=True):
-                arrays[f"{name}_{i}"] = array
+        rows = [kind.rows() for kind in self._kinds]
         frauds = {id: one for id, one in self._frauds.items() if one[1] > self.floor}
-        arrays["fraud_ids"], arrays["fraud_id_lengths"] = pack_texts(frauds)
         whose = np.array([who for who, _ in frauds.values()], dtype=np.int64)
-        arrays["fraud_entities"] = whose.reshape(len(frauds), len(self._kinds))
+        whose = whose.reshape(len(frauds), len(self._kinds))
+        used = self._used_names([(size, codes) for size, _, _, codes in rows], whose)
+        # The new number of each name; -1 stays what it is, by an entry at the end.
+        numbered = {
+            column: np.append(np.where(own, np.cumsum(own) - 1, -1), -1)
+            for column, own in used.items()
+        }
+        for i, (column, numbers) in enumerate(self._numbers.items()):
+            names = [name for name, number in numbers.items() if used[column][number]]
+            names.sort(key=numbers.__getitem__)
+            arrays[f"names_{i}"], arrays[f"name_lengths_{i}"] = pack_texts(names)
+        for i, each in enumerate(self.features.entities):
+            size, arrays[f"time_{i}"], arrays[f"amount_{i}"], codes = rows[i]
+            arrays[f"size_{i}"] = size[: len(self._keys[i])][used[each.column][: len(size)]]
+            for k, column in enumerate(each.distinct):
+                codes[:, k] = numbered[column][codes[:, k]]
+            arrays[f"codes_{i}"] = codes
+            whose[:, i] = numbered[each.column][whose[:, i]]
+        arrays["fraud_ids"], arrays["fraud_id_lengths"] = pack_texts(frauds)
+        arrays["fraud_entities"] = whose
         arrays["fraud_times"] = np.array([time for _, time in frauds.values()], dtype=np.int64)
         return arrays
+
+    def _used_names(self, rows: Sequence[tuple[Array, Array]], frauds: Array) -> dict[str, Array]:
+        """Whether anything is remembered with each name, by column and number."""
+        used = {name: np.zeros(len(numbers), dtype=bool) for name, numbers in self._numbers.items()}
+        for i, (each, (size, codes)) in enumerate(zip(self.features.entities, rows, strict=True)):
+            used[each.column][np.flatnonzero(size)] = True
+            used[each.column][frauds[:, i][frauds[:, i] >= 0]] = True
+            for k, column in enumerate(each.distinct):
+                used[column][codes[:, k][codes[:, k] >= 0]] = True
+        return used
 
     @classmethod
     def from_arrays(cls, features: FeatureList, arrays: Mapping[str, Array]) -> Self:
@@ -479,3 +410,9 @@ class Histories:
                 self._days.clear()
             found = self._days[quarter] = day_features(quarter, self._zone)
         return found
+
+
+def _numbers_of(numbers: dict[str, int], names: Sequence[str | None]) -> Array:
+    """The number of each name, new ones among them; -1 for None."""
+    found = [-1 if name is None else numbers.setdefault(name, len(numbers)) for name in names]
+    return np.array(found, dtype=np.int64)

@@ -17,6 +17,7 @@ from rarefind.data._columnar import ARROW, PARQUET, batches_of, open_columnar
 from rarefind.data._excel import EXCEL, open_sheet
 from rarefind.data._header import own_names, tell_renamed
 from rarefind.data._keel_file import keel_row_numbers, read_keel
+from rarefind.data._strays import tell_strays
 from rarefind.data._typed import as_number, with_fractions, with_types
 from rarefind.data.row_numbers import RowNumbers, rows_named_by, text_row_numbers
 from rarefind.data.table_file import AnyFile, TableFile
@@ -76,8 +77,9 @@ def read_table(
     all its values are. Numbers may be written as offices do: ``1 234,56``, ``10,94 €``,
     ``$328.20``, ``(1,234)`` for a negative one, ``12,5 %`` for 12.5. Numbers that begin with a zero
     are codes and stay text. What could be read in two ways, as ``1,234`` or ``03/04/2026``, is read
-    as the other columns of the file are, else stays text, with a warning. Empty fields, NA, NaN,
-    null, None and ? are missing.
+    as the other columns of the file are, else stays text, with a warning. A column that a few odd
+    values turn into text is named with the first of them. Empty fields, NA, NaN, null, None and ?
+    are missing.
 
     Examples
     --------
@@ -96,6 +98,8 @@ def read_table(
         table = _whole(file, _types(like), date_format)
     if not len(table):
         raise ValueError(_NO_ROWS.format(file))
+    if like is None:
+        tell_strays(table, lambda: row_numbers(file))
     if target is not None:
         check_target(table, target)
     return table

@@ -52,7 +52,7 @@ _INTEGER = r"^[+-]?\d+$"
 _DECIMAL_COMMA = r"^[+-]?\d+(,\d+)?$"
 _WHOLE_OR_THOUSANDS = r"^[+-]?\d+$|^[+-]?\d{1,3}(,\d{3})+$"
 # Post codes, accounts: no number is written with a zero first, or beyond what 64 bits hold.
-_CODE = r"^[+-]?0\d|^[+-]?\d{19,}$"
+CODE = r"^[+-]?0\d|^[+-]?\d{19,}$"
 _GLANCE = 100
 _LONGEST_SHOWN = 100
 
@@ -146,10 +146,10 @@ def _is_ordered(kind: str) -> bool:
 
 def convert(text: Text, kind: str, column: str, start: int = 0) -> pd.Series[Any]:
     """Cleaned text as a column of a type; a value that does not fit is an error that names it."""
-    fits = _fits(text, kind)
+    fits = fits_type(text, kind)
     if not _all(fits):
         position = pc.index(fits, False).as_py()
-        expected = _in_words(kind)
+        expected = in_words(kind)
         raise OtherTypeError(
             f", where the other values are {expected}: correct it, or let the types be found "
             "again.",
@@ -161,7 +161,7 @@ def convert(text: Text, kind: str, column: str, start: int = 0) -> pd.Series[Any
     return _read_as(text, kind)
 
 
-def _in_words(kind: str) -> str:
+def in_words(kind: str) -> str:
     """Values of a type, in words."""
     if kind.startswith(PREFIX):
         style, _, unit = kind.removeprefix(PREFIX).partition(":")
@@ -174,7 +174,7 @@ def _in_words(kind: str) -> str:
 
 def convert_fitting(text: Text, kind: str) -> pd.Series[Any]:
     """Cleaned text as a column of a type; a value that does not fit is missing."""
-    return _read_as(pc.if_else(_fits(text, kind), text, pa.scalar(None, text.type)), kind)
+    return _read_as(pc.if_else(fits_type(text, kind), text, pa.scalar(None, text.type)), kind)
 
 
 def first_not_a_number(column: pd.Series[Any]) -> tuple[Any, int]:
@@ -254,7 +254,7 @@ def _signed_codes(levels: Any) -> Any:
 
 
 def _number_type(text: Text, decimal: str | None) -> str | None:
-    if _any(pc.match_substring_regex(text.slice(0, _GLANCE), _CODE)):
+    if _any(pc.match_substring_regex(text.slice(0, _GLANCE), CODE)):
         return None
     if decimal == "," and is_undecided(text):
         kind = office_type(text, decimal)
@@ -269,7 +269,7 @@ def _number_type(text: Text, decimal: str | None) -> str | None:
         kind = "number,"
     else:
         kind = office_type(text, decimal)
-    return None if kind and _any(pc.match_substring_regex(text, _CODE)) else kind
+    return None if kind and _any(pc.match_substring_regex(text, CODE)) else kind
 
 
 def _all_match(text: Text, pattern: str) -> bool:
@@ -278,7 +278,7 @@ def _all_match(text: Text, pattern: str) -> bool:
     return _all(glance) and _all(pc.match_substring_regex(text, pattern))
 
 
-def _fits(text: Text, kind: str) -> Text:
+def fits_type(text: Text, kind: str) -> Text:
     """Whether each value can be read as of a type; null where missing."""
     if kind == "boolean":
         return _among(pc.utf8_lower(text), TRUE_WORDS + FALSE_WORDS)

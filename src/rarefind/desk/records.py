@@ -124,14 +124,15 @@ class Entry:
 class LabelEntry:
     """A label in the ledger's own order: which decisions knew it can be told from its sequence.
 
-    ``source`` is ``verdict``, ``claim`` or ``correction``; a later label of the same transaction
-    replaces an earlier one from its own sequence on.
+    ``fraud`` is None where an earlier label was taken back. ``source`` is ``verdict``, ``claim`` or
+    ``correction``; a later label of the same transaction replaces an earlier one from its own
+    sequence on.
     """
 
     sequence: int
     id: str
     arrived: int
-    fraud: bool
+    fraud: bool | None
     source: str
 
 

@@ -36,6 +36,9 @@ from rarefind.rules.syntax import (
 # Whole numbers up to here are doubles.
 _SAFE = 2**1023
 
+# So many conditions are joined two by two, which is faster than a loop; more would nest too deep.
+_FEW = 4
+
 #: Gives a value, or None for what is missing or unknown.
 Run = Callable[[Mapping[str, Any]], Any]
 
@@ -64,6 +67,8 @@ def as_function(node: Node, kinds: Mapping[str, str | None]) -> Run:
         part = inner(node.part)
         return lambda record: None if (value := part(record)) is None else -value
     if isinstance(node, Arithmetic):
+        if isinstance(node.left, Number) and node.op != "/":
+            return _arithmetic_with(node.op, node.left.value, inner(node.right))
         return _arithmetic(node.op, inner(node.left), inner(node.right))
     if isinstance(node, Filled):
         part, other = inner(node.part), inner(node.value)
@@ -71,12 +76,12 @@ def as_function(node: Node, kinds: Mapping[str, str | None]) -> Run:
     if isinstance(node, FunctionCall):
         return _call(function_of(node).run, [inner(part) for part in node.arguments])
     if isinstance(node, Compare):
-        left, right = node.left, node.right
-        if isinstance(left, Column) and isinstance(right, Column) and kinds[left.name] is None:
-            return _compare_columns(left.name, right.name, node.op == "=")
-        return _compare(_COMPARE[node.op], inner(node.left), inner(node.right))
+        return _comparison(node, kinds)
     if isinstance(node, IsIn):
-        return _is_in(inner(node.part), frozenset(v.value for v in node.values), node.negated)
+        values = frozenset(v.value for v in node.values)
+        if isinstance(node.part, Column) and kinds[node.part.name] == "text":
+            return _text_is_in(node.part.name, values, node.negated)
+        return _is_in(inner(node.part), values, node.negated)
     if isinstance(node, IsMissing):
         part, negated = inner(node.part), node.negated
         return lambda record: (part(record) is None) != negated
@@ -124,6 +129,62 @@ def _call(work: Callable[..., Any], arguments: list[Run]) -> Run:
     return run
 
 
+def _comparison(node: Compare, kinds: Mapping[str, str | None]) -> Run:
+    """Two values compared: what most rules consist of, so that the usual forms take one call."""
+    compare, left, right = _COMPARE[node.op], node.left, node.right
+    if isinstance(left, Column):
+        kind = kinds[left.name]
+        if isinstance(right, Column) and kind is None:
+            return _compare_columns(left.name, right.name, node.op == "=")
+        if isinstance(right, Number):
+            return _compare_number(compare, left.name, right.value)
+        if isinstance(right, Text):
+            return _compare_text(compare, left.name, right.value)
+        if kind == "number":
+            return _compare_with(compare, left.name, as_function(right, kinds))
+    return _compare(compare, as_function(left, kinds), as_function(right, kinds))
+
+
+def _compare_number(compare: Callable[[Any, Any], bool], name: str, limit: float) -> Run:
+    """A column and a number as it is written."""
+    number = _column(name, "number")
+
+    def run(record: Mapping[str, Any]) -> Any:
+        value = record[name]
+        if type(value) is float and value == value:
+            return compare(value, limit)
+        value = number(record)
+        return None if value is None else compare(value, limit)
+
+    return run
+
+
+def _compare_text(compare: Callable[[Any, Any], bool], name: str, text: str) -> Run:
+    """A column and a text as it is written."""
+
+    def run(record: Mapping[str, Any]) -> Any:
+        value = record[name]
+        if type(value) is not str:
+            value = as_text(name, value)
+        return None if value is None else compare(value, text)
+
+    return run
+
+
+def _compare_with(compare: Callable[[Any, Any], bool], name: str, right: Run) -> Run:
+    """A column of numbers and what is computed."""
+    number = _column(name, "number")
+
+    def run(record: Mapping[str, Any]) -> Any:
+        value = record[name]
+        if type(value) is not float or value != value:
+            value = number(record)
+        other = right(record)
+        return None if value is None or other is None else compare(value, other)
+
+    return run
+
+
 def _compare(compare: Callable[[Any, Any], bool], left: Run, right: Run) -> Run:
     def run(record: Mapping[str, Any]) -> Any:
         a, b = left(record), right(record)
@@ -155,6 +216,20 @@ def _arithmetic(op: str, left: Run, right: Run) -> Run:
     return run
 
 
+def _arithmetic_with(op: str, number: float, right: Run) -> Run:
+    """A number as it is written, and one that is not."""
+    work = {"+": operator.add, "-": operator.sub, "*": operator.mul}[op]
+
+    def run(record: Mapping[str, Any]) -> Any:
+        other = right(record)
+        if other is None:
+            return None
+        value = work(number, other)
+        return value if value == value else None
+
+    return run
+
+
 def _compare_columns(left: str, right: str, equal: bool) -> Run:
     """Two columns of which the rule says nothing else, by what each record holds."""
 
@@ -169,7 +244,17 @@ def _compare_columns(left: str, right: str, equal: bool) -> Run:
         # Two whole numbers as they are, else both as doubles.
         if isinstance(a, float) or isinstance(b, float):
             a, b = as_number(left, a), as_number(right, b)
-        return (a == b) == equal
+        return bool(a == b) == equal
+
+    return run
+
+
+def _text_is_in(name: str, values: frozenset[Any], negated: bool) -> Run:
+    def run(record: Mapping[str, Any]) -> Any:
+        value = record[name]
+        if type(value) is not str:
+            value = as_text(name, value)
+        return None if value is None else (value in values) != negated
 
     return run
 
@@ -184,6 +269,11 @@ def _is_in(part: Run, values: frozenset[Any], negated: bool) -> Run:
 
 def _join(parts: list[Run], is_or: bool) -> Run:
     """Whether all hold, or one of them; unknown where the unknown ones decide."""
+    if len(parts) <= _FEW:
+        first, *others = parts
+        if not others:
+            return first
+        return (_either if is_or else _both)(first, _join(others, is_or))
 
     def run(record: Mapping[str, Any]) -> Any:
         unknown = False
@@ -194,5 +284,29 @@ def _join(parts: list[Run], is_or: bool) -> Run:
             elif value == is_or:
                 return is_or
         return None if unknown else not is_or
+
+    return run
+
+
+def _both(first: Run, second: Run) -> Run:
+    def run(record: Mapping[str, Any]) -> Any:
+        value = first(record)
+        if value:
+            return second(record)
+        if value is None and second(record) is not False:
+            return None
+        return False
+
+    return run
+
+
+def _either(first: Run, second: Run) -> Run:
+    def run(record: Mapping[str, Any]) -> Any:
+        value = first(record)
+        if value:
+            return True
+        if value is None:
+            return True if second(record) else None
+        return second(record)
 
     return run

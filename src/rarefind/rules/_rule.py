@@ -12,7 +12,7 @@ import polars as pl
 from rarefind._core.types import Bools, Table
 from rarefind.rules._kinds import kinds_of, with_constants
 from rarefind.rules._parse import RuleError, parse
-from rarefind.rules._record import as_function
+from rarefind.rules._record import Run, as_function
 from rarefind.rules._sql import as_sql
 from rarefind.rules._table import as_expression
 from rarefind.rules._table_values import as_columns, check_pairs
@@ -57,6 +57,9 @@ class Rule:
         The columns it needs, and what they contain.
     lists : dict of tuple
         The lists it names.
+    run : callable
+        The rule as a function of one record: True, False, or None where it is unknown. It is what
+        :meth:`fires` calls; a record that it cannot be run on raises whatever Python raises.
 
     Examples
     --------
@@ -96,12 +99,12 @@ class Rule:
         self._tree, used = with_constants(tree, self.constants, lists or {})
         self.lists = {key: tuple(node.value for node in values) for key, values in used.items()}
         self.columns: dict[str, str | None] = kinds_of(self._tree, columns)
-        self._run = as_function(self._tree, self.columns)
+        self.run: Run = as_function(self._tree, self.columns)
 
     def fires(self, record: Mapping[str, Any]) -> bool:
         """Whether the rule holds for one record; None and NaN are missing values."""
         try:
-            return self._run(record) is True
+            return self.run(record) is True
         except KeyError as error:
             raise RuleError(f"The record has no column {error.args[0]!r}.") from None
         except (TypeError, ValueError, ArithmeticError) as error:

@@ -36,6 +36,8 @@ _LEVEL = 0.95
 _ROWS_DRAWN, _FEWEST_RESAMPLES, _MOST_RESAMPLES = 40_000_000, 200, 1000
 # A list that does better than this is rarely honest; of fewer checks it may be.
 _TOO_GOOD, _FEWEST_CHECKS = 0.98, 20
+# So is one that finds all positives, where it is short: a share of the rows, checks a positive.
+_SHORT_SHARE, _SHORT_CHECKS = 0.05, 5
 # With fewer positives held out, an estimate is rough.
 _FEW_POSITIVES = 20
 
@@ -227,14 +229,26 @@ class BudgetEstimate:
         if positives < _FEW_POSITIVES:
             verb = "has" if positives == 1 else "have"
             said.append(f"Only {positives} of {of} {verb} {label}: the estimate is rough.")
-        enough = found.checks * self.positive.size / found.rows >= _FEWEST_CHECKS
-        if enough and found.precision.value >= _TOO_GOOD:
+        too_good = self._too_good(found, positives)
+        if too_good:
             said.append(
-                f"That {100 * found.precision.value:.0f} % of the checks are hits is too good to "
-                "be true of most data: a column may be filled in only after a check. Leave such "
-                "columns out (--drop), and fit again."
+                f"{too_good} is too good to be true of most data: a column may be filled in only "
+                "after a check. Leave such columns out (--drop), and fit again."
             )
         return said
+
+    def _too_good(self, found: ListValue, positives: int) -> str:
+        """What a list finds, if honest lists rarely do; else nothing."""
+        checks = found.checks * self.positive.size / found.rows
+        if checks >= _FEWEST_CHECKS and found.precision.value >= _TOO_GOOD:
+            return f"That {100 * found.precision.value:.0f} % of the checks are hits"
+        short = checks <= min(_SHORT_SHARE * self.positive.size, _SHORT_CHECKS * positives)
+        if short and positives >= _FEWEST_CHECKS and found.share_found.value >= _TOO_GOOD:
+            return (
+                f"That {100 * found.checks / found.rows:.2g} % of the rows have "
+                f"{100 * found.share_found.value:.0f} % of the positives"
+            )
+        return ""
 
     def for_list(self, request: ListRequest, entity: str | None = None) -> BudgetEstimate | None:
         """The same rows for a list of other periods or owners.

@@ -59,7 +59,7 @@ class MemoryLedger:
     def last(self):
         return Position(len(self.rows), b"")
 
-    def append(self, entries, labels=()):
+    def append(self, entries, labels=(), *, labels_read=None):
         if self.fails is LedgerUnknown:
             self.rows += [*entries, *labels]
         if self.fails:
@@ -191,18 +191,6 @@ def test_one_batch_is_prepared_at_a_time():
     decider.finish(prepared)
     with pytest.raises(RuntimeError, match="not the one"):
         decider.abort(prepared)
-
-
-def test_a_restart_goes_on_as_if_nothing_had_happened():
-    decider = desk()
-    decider.decide([sent("1"), sent("2", amount=30)])
-    assert decider.add_labels([("1", True, "verdict"), ("unknown", True, "claim")]) == 1
-    again = desk(MemoryLedger())
-    again.ledger.rows = list(decider.ledger.rows)
-    assert again.restore(INTAKE) == 3
-    decider.decide([sent("3", amount=5)])
-    again.decide([sent("3", amount=5)])
-    assert again.ledger.rows == decider.ledger.rows
 
 
 def test_the_random_share_is_drawn_with_its_probability():

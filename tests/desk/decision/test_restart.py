@@ -70,7 +70,7 @@ def test_after_a_restart_features_and_answers_are_the_same_to_the_last_bit(kind,
         decider.abort(prepared)
     with closing(opened(**settings)) as database:
         again = decider_of(database)
-        assert again.restore(INTAKE) == 202
+        assert again.restore() == 202
         assert [again.decide(some(n, 10)) for n in range(0, 200, 10)] == answers
         assert again.ledger.last.sequence == 202
         after = again.prepare(some(200, 20))
@@ -115,5 +115,5 @@ def test_a_commit_whose_fate_cannot_be_asked_is_settled_before_the_next(stored, 
         found = decider.prepare(some(20, 10)).entries
         assert decider.ledger.last.sequence == (20 if stored else 10)
         other = Decider(FeatureState(SCHEMA), decider.ledger, secret=b"s", clock=ManualClock(NOON))
-        other.restore(INTAKE)
+        other.restore()
         assert found == other.prepare(some(20, 10)).entries

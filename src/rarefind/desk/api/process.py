@@ -40,7 +40,7 @@ def serve_decisions(
         secret=folder.secret,
         clock=clock,
     )
-    decider.restore(intake)
+    decider.restore(folder.snapshots)
     tokens = Tokens(folder.open_desk())
     door = DecisionDoor(
         intake,

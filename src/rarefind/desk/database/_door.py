@@ -71,6 +71,10 @@ class Database(Protocol):
         """Do in an idle time what would hold up a commit later."""
         ...
 
+    def clear_log(self) -> bool:
+        """Let the log not have what was deleted; False while a reader needs it: try again."""
+        ...
+
     def close(self) -> None:
         """Close the connection; it is opened again when it is needed."""
         ...

@@ -122,6 +122,10 @@ class PostgresDatabase:
     def checkpoint(self) -> None:
         """Do nothing: the server does so by itself."""
 
+    def clear_log(self) -> bool:
+        """Do nothing: the server clears by itself what nobody can read any more."""
+        return True
+
     def close(self) -> None:
         """Close the connection; it is opened again when it is needed."""
         with self._lock:

@@ -106,6 +106,18 @@ class SqliteDatabase:
         if self._journal == "wal":
             self.read("PRAGMA wal_checkpoint(PASSIVE)")
 
+    def clear_log(self) -> bool:
+        """Move all of the log into the file and empty it; False while a reader needs it."""
+        if self._journal != "wal":
+            return True
+        with self._lock:
+            self.read("PRAGMA busy_timeout = 0")
+            try:
+                ((is_busy, _, _),) = self.read("PRAGMA wal_checkpoint(TRUNCATE)")
+            finally:
+                self.read(f"PRAGMA busy_timeout = {round(self._wait * 1_000)}")
+        return not is_busy
+
     def close(self) -> None:
         """Close the connection; it is opened again when it is needed."""
         with self._lock:

@@ -7,8 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
-from rarefind.rules import Rule, RuleError
+from rarefind.rules import Rule
 from rarefind.rules.rule_set import RuleSet
+
+# What a rule raises on a record that it cannot be run on; a RuleError is a ValueError.
+_FAILURES = (KeyError, TypeError, ValueError, ArithmeticError)
 
 
 class RuleBook:
@@ -43,9 +46,9 @@ class RuleBook:
         found = []
         for rule in rules:
             try:
-                if rule.fires(record):
+                if rule.run(record) is True:
                     found.append(rule)
-            except RuleError:
+            except _FAILURES:
                 self.failures[rule.name] += 1
         return found
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from rarefind.data.clock import nanoseconds
 from rarefind.data.histories import Undo
 from rarefind.desk.clock import DeskClock
 from rarefind.desk.decision.book import RuleBook
+from rarefind.desk.decision.memory import Memory, open_memory
 from rarefind.desk.decision.random_share import RandomShare
 from rarefind.desk.features import FeatureState
-from rarefind.desk.intake import Intake
 from rarefind.desk.ledger import Ledger, LedgerUnavailable, LedgerUnknown
 from rarefind.desk.records import (
     AlertKind,
@@ -23,8 +25,6 @@ from rarefind.desk.records import (
     Refusal,
     Transaction,
 )
-
-_PIECE = 10_000
 
 
 class DeskModel(Protocol):
@@ -45,6 +45,7 @@ class Prepared:
     entries: list[Entry] = field(default_factory=list)
     labels: list[LabelEntry] = field(default_factory=list)
     undos: list[Undo] = field(default_factory=list)
+    labels_read: int | None = None
 
 
 class Decider:
@@ -77,25 +78,24 @@ class Decider:
         self.model: DeskModel | None = None
         self.model_failures = 0
         self.share = RandomShare(schema.alerts, secret)
+        self._secret = secret
         self._checked = list(schema.entities).index(schema.alerts.entity)
         self._ahead = nanoseconds("limits.ahead", schema.limits.ahead)
         self._open: Prepared | None = None
         self._in_doubt = False
 
-    def restore(self, intake: Intake) -> int:
-        """Add all that the ledger has to a state that is empty; returns the number of rows."""
-        after = count = 0
-        while rows := self.ledger.read(after, _PIECE):
-            known = self.ledger.find([r.id for r in rows if isinstance(r, LabelEntry)] or [""])
-            for row in rows:
-                if isinstance(row, Entry):
-                    if row.body:  # not erased
-                        self.state.add(intake.stored(row.body))
-                    self.share.add(row.time)
-                elif row.id in known and known[row.id].body:
-                    entry = known[row.id]
-                    self.state.add_label(row.id, entry.entities, entry.time, row.fraud)
-            after, count = rows[-1].sequence, count + len(rows)
+    def use_memory(self, memory: Memory) -> None:
+        """Go on from what is remembered up to the ledger's last row."""
+        self.state, self.share = memory.state, memory.share
+
+    def restore(self, snapshots: Path | None = None) -> int:
+        """Remember what the ledger has, from the newest good snapshot of a folder on.
+
+        Returns the number of rows that were read.
+        """
+        memory, _ = open_memory(self.state.schema, self._secret, self.ledger, snapshots)
+        count = memory.follow(self.ledger)
+        self.use_memory(memory)
         return count
 
     def decide(self, batch: Sequence[Transaction]) -> list[Answer | Refusal]:
@@ -103,10 +103,17 @@ class Decider:
         prepared = self.prepare(batch)
         return self._store(prepared).answers
 
-    def add_labels(self, labels: Iterable[tuple[str, bool, str]]) -> int:
-        """Learn labels as identifier, fraud and source; returns how many were of known rows."""
+    def add_labels(
+        self, labels: Iterable[tuple[str, bool | None, str]], *, labels_read: int | None = None
+    ) -> int:
+        """Learn labels as identifier, fraud and source; returns how many were of known rows.
+
+        A label that takes an earlier one back has None for fraud. With ``labels_read``, the ledger
+        keeps in the same commit that the desk's labels up to that number were seen.
+        """
         given = list(labels)
         prepared = self._begin([])
+        prepared.labels_read = labels_read
         now, sequence = self.clock.now(), self.ledger.last.sequence
         try:
             known = self.ledger.find([id for id, _, _ in given]) if given else {}
@@ -115,7 +122,10 @@ class Decider:
                 if entry is None:
                     continue
                 sequence += 1
-                prepared.undos.append(self.state.add_label(id, entry.entities, entry.time, fraud))
+                if entry.body:  # not erased
+                    prepared.undos.append(
+                        self.state.add_label(id, entry.entities, entry.time, bool(fraud))
+                    )
                 prepared.labels.append(LabelEntry(sequence, id, now, fraud, source))
         except BaseException:
             self.abort(prepared)
@@ -158,10 +168,10 @@ class Decider:
             If it cannot be found out now whether it is. Neither finish nor abort it: the next
             batch begins by finding out.
         """
-        if not prepared.entries and not prepared.labels:
+        if not prepared.entries and not prepared.labels and prepared.labels_read is None:
             return
         try:
-            self.ledger.append(prepared.entries, prepared.labels)
+            self.ledger.append(prepared.entries, prepared.labels, labels_read=prepared.labels_read)
         except LedgerUnknown as error:
             self._in_doubt = True
             try:
@@ -186,19 +196,28 @@ class Decider:
             self.share.undo(entry.time)
         self._open = None
 
-    def _begin(self, answers: list[Answer | Refusal]) -> Prepared:
+    def settle(self) -> None:
+        """Finish or abort a batch whose commit was lost, as the ledger says by now."""
         if self._open is not None and self._in_doubt:
             (self.finish if self._is_stored(self._open) else self.abort)(self._open)
         if self._open is not None:
             raise RuntimeError("A batch is prepared already: finish or abort it first.")
+
+    def _begin(self, answers: list[Answer | Refusal]) -> Prepared:
+        self.settle()
         self._open = Prepared(answers)
         return self._open
 
     def _is_stored(self, prepared: Prepared) -> bool:
         """Ask the ledger whether a batch whose commit was lost is there."""
         found = self.ledger.recover()
+        rows = prepared.labels or prepared.entries
+        if rows:
+            is_stored = found.sequence >= rows[-1].sequence
+        else:
+            is_stored = self.ledger.labels_read == prepared.labels_read
         self._in_doubt = False
-        return found.sequence >= (prepared.labels or prepared.entries)[-1].sequence
+        return is_stored
 
     def _check_open(self, prepared: Prepared) -> None:
         if self._open is not prepared:
@@ -287,10 +306,13 @@ class Decider:
         if self.model is None:
             return None
         try:
-            return float(self.model.score(record))
+            score = float(self.model.score(record))
         except Exception:
+            score = math.nan
+        if not math.isfinite(score):
             self.model_failures += 1
             return None
+        return score
 
 
 def _answer(entry: Entry) -> Answer:

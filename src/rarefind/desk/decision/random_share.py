@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from hashlib import blake2b
 
+import numpy as np
+
+from rarefind._core.types import Array
 from rarefind.data.clock import nanoseconds
+from rarefind.data.history_arrays import taken
 from rarefind.desk.schema import AlertSchema
 
 _LENGTHS = {"hour": "1h", "day": "1D", "week": "7D", "month": "30D", "quarter": "91D"}
+_DAY = 86_400 * 10**9
 
 
 class RandomShare:
@@ -28,6 +34,31 @@ class RandomShare:
     def add(self, time: int) -> None:
         """Count a transaction."""
         self._counts[time // self._length] += 1
+
+    def extend(self, time: Array) -> None:
+        """Count many transactions."""
+        for period, count in zip(*np.unique(time // self._length, return_counts=True), strict=True):
+            self._counts[int(period)] += int(count)
+
+    def add_days(self, days: Mapping[int, int]) -> None:
+        """Count transactions that are gone, of which only the days are known."""
+        for day, count in days.items():
+            self._counts[day * _DAY // self._length] += count
+
+    def to_arrays(self) -> dict[str, Array]:
+        """All that was counted as plain arrays, for :meth:`load`."""
+        return {
+            "share_periods": np.array(list(self._counts), dtype=np.int64),
+            "share_counts": np.array(list(self._counts.values()), dtype=np.int64),
+        }
+
+    def load(self, arrays: Mapping[str, Array]) -> None:
+        """Have counted what was saved, and nothing else."""
+        periods = taken(arrays, "share_periods", np.int64, (-1,))
+        counts = taken(arrays, "share_counts", np.int64, (len(periods),))
+        if np.any(counts < 0):
+            raise ValueError("a count is negative")
+        self._counts = Counter(dict(zip(periods.tolist(), counts.tolist(), strict=True)))
 
     def undo(self, time: int) -> None:
         """Take a transaction back."""

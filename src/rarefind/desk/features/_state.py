@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import cast
+from collections.abc import Mapping, Sequence
+from typing import Any, Self, cast
 
-from rarefind._core.types import Floats
+import msgspec
+
+from rarefind._core.types import Array, Floats
 from rarefind.data.clock import nanoseconds
 from rarefind.data.histories import Histories, Undo
 from rarefind.desk.records import Transaction
@@ -36,6 +38,14 @@ class FeatureState:
         self.names = self.features.names
         self.histories = Histories(self.features)
         self._late = nanoseconds("limits.late", schema.limits.late)
+        columns = [each.column for each in self.features.entities]
+        #: Where each value that is counted comes from: an entity, or (-1) what was sent.
+        self._sources = [
+            columns.index(each) if each in columns else -1 for each in self.features.distinct
+        ]
+        self._sent = _distinct_decoder(
+            [each for each in self.features.distinct if each not in columns]
+        )
 
     @property
     def newest(self) -> int:
@@ -59,9 +69,58 @@ class FeatureState:
             transaction.entities, transaction.time, transaction.amount, self._distinct(transaction)
         )
 
+    @property
+    def needs_bodies(self) -> bool:
+        """Whether ``extend`` must know what was sent, beside the entities."""
+        return -1 in self._sources
+
+    def extend(
+        self, time: Array, amount: Array, entities: Sequence[Sequence[str]], bodies: Sequence[bytes]
+    ) -> None:
+        """Add stored transactions in the order of their arrival; they are not taken back.
+
+        One without entities was erased: only its time is known. One that was stored before an
+        entity was declared is of nobody there. ``bodies`` may be empty if they are not needed.
+        """
+        if not len(time):
+            return
+        newest = int(time.max())
+        if not all(entities):
+            left = [i for i, each in enumerate(entities) if each]
+            time, amount = time[left], amount[left]
+            entities = [entities[i] for i in left]
+            bodies = [bodies[i] for i in left] if bodies else bodies
+        by_entity = self._by_entity(entities)
+        self.histories.extend(by_entity, time, amount, self._stored_distinct(by_entity, bodies))
+        self.histories.see_time(newest)
+
     def add_label(self, id: str, entities: Sequence[str], time: int, fraud: bool) -> Undo:
         """Learn the label of a transaction, by what was stored of it."""
         return self.histories.add_label(id, entities, time, fraud)
+
+    def erase(
+        self, id: str, time: int, amount: int, entities: Sequence[str], body: bytes
+    ) -> list[int]:
+        """Take a stored transaction out; returns the entities that must be read again.
+
+        See :meth:`~rarefind.data.histories.Histories.erase`.
+        """
+        by_entity = self._by_entity([entities])
+        distinct = [column[0] for column in self._stored_distinct(by_entity, [body])]
+        return self.histories.erase(id, entities, time, amount, distinct)
+
+    def replace(
+        self,
+        entity: int,
+        key: str,
+        time: Array,
+        amount: Array,
+        entities: Sequence[Sequence[str]],
+        bodies: Sequence[bytes],
+    ) -> None:
+        """Let these stored transactions be all that is known of an entity."""
+        distinct = self._stored_distinct(self._by_entity(entities), bodies)
+        self.histories.replace(entity, key, time, amount, distinct)
 
     def undo(self, undo: Undo) -> None:
         """Take back the last addition that was not taken back."""
@@ -76,6 +135,57 @@ class FeatureState:
         before = self.earliest - 1 - self.features.reach
         return self.histories.forget(max(before, -(2**63)), entities)
 
+    def to_arrays(self) -> dict[str, Array]:
+        """All that is remembered as plain arrays, for :meth:`from_arrays`."""
+        return self.histories.to_arrays()
+
+    @classmethod
+    def from_arrays(cls, schema: Schema, arrays: Mapping[str, Array]) -> Self:
+        """A state that describes every later transaction as the one that was saved.
+
+        Raises
+        ------
+        ValueError
+            If the arrays are not those of such a schema, or contradict each other.
+        """
+        state = cls(schema)
+        state.histories = Histories.from_arrays(state.features, arrays)
+        return state
+
+    def _by_entity(self, entities: Sequence[Sequence[str]]) -> list[Sequence[str | None]]:
+        """Whose transactions are, an entity at a time."""
+        count = len(self.features.entities)
+        if not entities:
+            return [()] * count
+        if all(len(each) == count for each in entities):
+            return list(zip(*entities, strict=True))
+        return [[each[i] if i < len(each) else None for each in entities] for i in range(count)]
+
+    def _stored_distinct(
+        self, by_entity: Sequence[Sequence[str | None]], bodies: Sequence[bytes]
+    ) -> list[Sequence[str | None]]:
+        """The values that are counted, a column at a time."""
+        if not self.needs_bodies:
+            return [by_entity[source] for source in self._sources]
+        sent = iter(
+            _columns(self._sent.decode(b"[%b]" % b",".join(bodies)), self._sources.count(-1))
+        )
+        return [next(sent) if source < 0 else by_entity[source] for source in self._sources]
+
     def _distinct(self, transaction: Transaction) -> list[str | None]:
         values = transaction.values
         return [cast("str | None", values.get(column)) for column in self.features.distinct]
+
+
+def _distinct_decoder(columns: Sequence[str]) -> msgspec.json.Decoder[list[Any]]:
+    """What reads some text columns of many bodies at once, and passes over all else."""
+    fields: list[Any] = [
+        (f"f{i}", str | None, msgspec.field(name=name, default=None))
+        for i, name in enumerate(columns)
+    ]
+    struct = msgspec.defstruct("DistinctValues", fields)
+    return msgspec.json.Decoder(list[struct])  # type: ignore[valid-type]
+
+
+def _columns(rows: Sequence[Any], count: int) -> list[list[str | None]]:
+    return [[getattr(row, f"f{i}") for row in rows] for i in range(count)]

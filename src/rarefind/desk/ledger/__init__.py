@@ -8,7 +8,17 @@ from rarefind.desk.database import CommitUnknown as LedgerUnknown
 from rarefind.desk.database import DatabaseUnavailable as LedgerUnavailable
 from rarefind.desk.ledger._ledger import Ledger
 from rarefind.desk.ledger._retention import Day
+from rarefind.desk.ledger._tail import Deleted, Tail
 from rarefind.desk.ledger._verify import Verification
 from rarefind.desk.ledger.chain import Position
 
-__all__ = ["Day", "Ledger", "LedgerUnavailable", "LedgerUnknown", "Position", "Verification"]
+__all__ = [
+    "Day",
+    "Deleted",
+    "Ledger",
+    "LedgerUnavailable",
+    "LedgerUnknown",
+    "Position",
+    "Tail",
+    "Verification",
+]

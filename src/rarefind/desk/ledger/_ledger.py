@@ -17,7 +17,8 @@ from rarefind.desk.database import (
 from rarefind.desk.ledger import _tables as tables
 from rarefind.desk.ledger._arrivals import arrived_since
 from rarefind.desk.ledger._personal import erase, export, read_entity
-from rarefind.desk.ledger._retention import Day, delete_before, read_days
+from rarefind.desk.ledger._retention import Day, delete_before, oldest_before, read_days
+from rarefind.desk.ledger._tail import Deleted, Tail, read_deleted, read_tail
 from rarefind.desk.ledger._verify import Verification, verify
 from rarefind.desk.ledger.chain import (
     SALT,
@@ -53,6 +54,13 @@ UNION ALL SELECT chain FROM anchors WHERE sequence = :sequence
 """
 
 
+_POSITION = """
+SELECT chain FROM entries WHERE sequence = :sequence
+UNION ALL SELECT chain FROM labels WHERE sequence = :sequence
+UNION ALL SELECT chain FROM anchors WHERE sequence = :sequence
+"""
+
+
 class Ledger:
     """The ledger in a database.
 
@@ -74,16 +82,31 @@ class Ledger:
         self._last = self._read_last()
         self._unknown = False
         self._since_checkpoint = 0
+        # A process that was killed may have left something in the log.
+        self._must_clear = writes
 
     @property
     def last(self) -> Position:
         """The last row that was committed."""
         return self._last if self._writes else self._read_last()
 
-    def append(self, entries: Sequence[Entry], labels: Sequence[LabelEntry] = ()) -> None:
+    @property
+    def labels_read(self) -> int:
+        """The number of the desk's last label that was copied here, or passed over."""
+        ((number,),) = self._database.read("SELECT number FROM labels_read")
+        return int(number)
+
+    def append(
+        self,
+        entries: Sequence[Entry],
+        labels: Sequence[LabelEntry] = (),
+        *,
+        labels_read: int | None = None,
+    ) -> None:
         """Store rows in one transaction; when this returns they are as durable as was asked.
 
-        Their sequences go on from ``last`` without gaps.
+        Their sequences go on from ``last`` without gaps. With ``labels_read``, also that the
+        desk's labels up to that number were seen.
 
         Raises
         ------
@@ -108,6 +131,8 @@ class Ledger:
                     writer.executemany(tables.ADD_MEMBER, members)
                 if own_labels:
                     writer.executemany(tables.ADD_LABEL, own_labels)
+                if labels_read is not None:
+                    writer.execute("UPDATE labels_read SET number = :number", number=labels_read)
         except BaseException:
             # What happened to a commit that was broken off is asked before the next one.
             self._unknown = True
@@ -214,7 +239,44 @@ class Ledger:
         """Return all that is known of an entity, the oldest first, ready to be written as JSON."""
         return export(self._database, entity, key)
 
-    def erase(self, entity: int, key: str, *, by: str, now: int) -> int:
+    def tail(self, after: int, limit: int, *, bodies: bool) -> Tail | None:
+        """Return the next rows after a sequence as columns; see :func:`read_tail`."""
+        return read_tail(self._database, after, self.last.sequence, limit, bodies=bodies)
+
+    def deleted(self) -> Deleted:
+        """Return what later rows still need to know of those that retention has deleted."""
+        return read_deleted(self._database)
+
+    def position_of(self, sequence: int) -> Position | None:
+        """Return the position of a row that is there, or was deleted last."""
+        rows = self._database.read(_POSITION, sequence=sequence)
+        if rows:
+            return Position(sequence, bytes(rows[0][0]))
+        return Position(0, START) if sequence == 0 == self.deleted().sequence else None
+
+    @property
+    def erasures(self) -> int:
+        """The number of the last erasure; 0 if there was none."""
+        ((number,),) = self._database.read("SELECT max(number) FROM erasures")
+        return int(number or 0)
+
+    def erased_by(self, order: int) -> int:
+        """Return how many transactions were erased for an order."""
+        ((count,),) = self._database.read(
+            "SELECT sum(transactions) FROM erasures WHERE for_order = :order", order=order
+        )
+        return int(count or 0)
+
+    def erase(
+        self,
+        entity: int,
+        key: str,
+        *,
+        by: str,
+        now: int,
+        limit: int = 2**62,
+        order: int | None = None,
+    ) -> int:
         """Erase who made the transactions of an entity, what was sent, and its features.
 
         The chain stays whole: the digest of what was erased is kept, without the salt that would
@@ -227,17 +289,22 @@ class Ledger:
         by : str
             Who has approved it; kept with the time and the number of transactions.
         now : int
+        limit : int
+            How many at most, the newest first; call it again for the others.
+        order : int, optional
+            The number of the order that is carried out.
 
         Returns
         -------
         int
-            How many transactions were erased.
+            How many transactions were erased. The log may have them until ``clean`` is True.
         """
-        erased = erase(self._database, entity, key, by=by, now=now)
-        if erased:
-            # The log still has what was erased, until it is moved into the file.
-            self._checkpoint()
-        return erased
+        self._must_clear = True
+        return erase(self._database, entity, key, by=by, now=now, limit=limit, order=order)
+
+    def oldest_before(self, before: int, limit: int) -> list[Entry]:
+        """Return what ``delete_before`` would delete."""
+        return oldest_before(self._database, before, limit)
 
     def delete_before(self, before: int, *, now: int, limit: int = 1_000) -> int:
         """Delete up to ``limit`` of the oldest transactions, if they are from before a time.
@@ -247,6 +314,7 @@ class Ledger:
         """
         deleted = delete_before(self._database, before, now, limit)
         self._since_checkpoint += deleted
+        self._must_clear |= deleted > 0
         return deleted
 
     def days(self) -> list[Day]:
@@ -263,6 +331,12 @@ class Ledger:
         """Do what can wait for a time when nobody does."""
         if self._since_checkpoint >= _WORTH_A_CHECKPOINT:
             self._checkpoint()
+
+    def clean(self) -> bool:
+        """Empty the log, which has what was erased or deleted; False while a reader needs it."""
+        if self._must_clear:
+            self._must_clear = not self._database.clear_log()
+        return not self._must_clear
 
     def close(self) -> None:
         """Close the database."""

@@ -51,22 +51,32 @@ def export(database: Database, entity: int, key: str) -> list[dict[str, Any]]:
     return [_plain(entry, labels[entry.id]) for entry in entries]
 
 
-def erase(database: Database, entity: int, key: str, *, by: str, now: int) -> int:
+def erase(
+    database: Database,
+    entity: int,
+    key: str,
+    *,
+    by: str,
+    now: int,
+    limit: int,
+    order: int | None,
+) -> int:
     """Erase who made the transactions of an entity, what was sent, and the features.
 
     Their place in the chain, identifier, time, amount and outcome stay. Return how many they are.
     """
     with database.write() as writer:
-        found = read_entity(writer, entity, key)
+        found = read_entity(writer, entity, key, limit=limit)
         if not found:
             return 0
         ((number,),) = writer.read(
-            "INSERT INTO erasures (arrived, entity, approved_by, transactions) "
-            "VALUES (:now, :entity, :by, :transactions) RETURNING number",
+            "INSERT INTO erasures (arrived, entity, approved_by, transactions, for_order) "
+            "VALUES (:now, :entity, :by, :transactions, :order) RETURNING number",
             now=now,
             entity=entity,
             by=by,
             transactions=len(found),
+            order=order,
         )
         writer.executemany(
             _ERASE,

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from rarefind.desk.database import Database, Row, Writer
 from rarefind.desk.ledger import _tables as tables
+from rarefind.desk.records import Entry
 
-__all__ = ["Day", "delete_before", "read_days"]
+__all__ = ["Day", "delete_before", "oldest_before", "read_days"]
 
 _DAY = 86_400 * 10**9
 
@@ -17,6 +18,7 @@ _OLDEST = """
 SELECT sequence, time, arrived, id, decision, alert, amount, entities, chain
 FROM entries ORDER BY sequence LIMIT :limit
 """
+_OLDEST_WHOLE = f"SELECT {tables.ENTRY} FROM entries ORDER BY sequence LIMIT :limit"
 _ADD_DAY = """
 INSERT INTO days (day, transactions, denied, alerts, frauds, amount)
 VALUES (:day, :transactions, :denied, :alerts, :frauds, :amount)
@@ -52,6 +54,12 @@ def read_days(database: Database) -> list[Day]:
     return [Day(*row) for row in rows]
 
 
+def oldest_before(database: Database, before: int, limit: int) -> list[Entry]:
+    """Return the oldest rows up to the first one that is young."""
+    rows = map(tables.to_entry, database.read(_OLDEST_WHOLE, limit=limit))
+    return list(takewhile(lambda row: min(row.time, row.arrived) < before, rows))
+
+
 def delete_before(database: Database, before: int, now: int, limit: int) -> int:
     """Delete the oldest rows, and leave an anchor for the chain of those that stay.
 
@@ -72,12 +80,15 @@ def delete_before(database: Database, before: int, now: int, limit: int) -> int:
         tables.delete_members(writer, [(row[0], row[7]) for row in rows])
         writer.execute("DELETE FROM entries WHERE sequence <= :cut", cut=cut)
         writer.execute("DELETE FROM labels WHERE sequence <= :cut", cut=cut)
+        newest = [time for (time,) in writer.read("SELECT newest FROM anchors")]
         writer.execute("DELETE FROM anchors")
         writer.execute(
-            "INSERT INTO anchors (sequence, chain, arrived) VALUES (:cut, :chain, :now)",
+            "INSERT INTO anchors (sequence, chain, arrived, newest) "
+            "VALUES (:cut, :chain, :now, :newest)",
             cut=cut,
             chain=bytes(rows[-1][8]),
             now=now,
+            newest=max([*newest, *(row[1] for row in rows)]),
         )
     return len(rows)
 
@@ -88,7 +99,7 @@ def _days(writer: Writer, rows: list[Row]) -> list[Day]:
         "SELECT id, fraud FROM labels WHERE id IN :ids ORDER BY sequence",
         ids=[row[3] for row in rows],
     )
-    fraud: dict[str, int] = dict(labels)  # the last one counts
+    fraud: dict[str, int | None] = dict(labels)  # the last one counts
     by_day: dict[int, list[Row]] = defaultdict(list)
     for row in rows:
         by_day[row[1] // _DAY].append(row)
@@ -98,7 +109,7 @@ def _days(writer: Writer, rows: list[Row]) -> list[Day]:
             transactions=len(own),
             denied=sum(row[4] == "deny" for row in own),
             alerts=sum(row[5] != "" for row in own),
-            frauds=sum(fraud.get(row[3], 0) for row in own),
+            frauds=sum(fraud.get(row[3]) or 0 for row in own),
             amount=float(sum(row[6] for row in own)),
         )
         for day, own in by_day.items()

@@ -59,7 +59,7 @@ STEPS = (
         sequence INTEGER NOT NULL PRIMARY KEY,
         id TEXT NOT NULL,
         arrived INTEGER NOT NULL,
-        fraud INTEGER NOT NULL,
+        fraud INTEGER,
         source TEXT NOT NULL,
         chain BLOB NOT NULL
     );
@@ -67,7 +67,8 @@ STEPS = (
     CREATE TABLE anchors (
         sequence INTEGER NOT NULL PRIMARY KEY,
         chain BLOB NOT NULL,
-        arrived INTEGER NOT NULL
+        arrived INTEGER NOT NULL,
+        newest INTEGER NOT NULL
     );
     CREATE TABLE days (
         day INTEGER NOT NULL PRIMARY KEY,
@@ -82,8 +83,14 @@ STEPS = (
         arrived INTEGER NOT NULL,
         entity INTEGER NOT NULL,
         approved_by TEXT NOT NULL,
-        transactions INTEGER NOT NULL
+        transactions INTEGER NOT NULL,
+        for_order INTEGER
     );
+    CREATE TABLE labels_read (
+        one INTEGER NOT NULL PRIMARY KEY,
+        number INTEGER NOT NULL
+    );
+    INSERT INTO labels_read (one, number) VALUES (1, 0);
     CREATE TABLE members (
         member INTEGER NOT NULL,
         sequence INTEGER NOT NULL,
@@ -207,4 +214,4 @@ def to_entry(row: Row) -> Entry:
 def to_label(row: Row) -> LabelEntry:
     """Read a label from the columns of ``LABEL``."""
     sequence, id_, arrived, fraud, source = row
-    return LabelEntry(sequence, id_, arrived, bool(fraud), source)
+    return LabelEntry(sequence, id_, arrived, None if fraud is None else bool(fraud), source)
