@@ -69,13 +69,15 @@ def token(
         from rarefind.desk.api.roles import ROLES
         from rarefind.desk.api.tokens import Tokens
         from rarefind.desk.clock import DeskClock
+        from rarefind.desk.control import Audit
         from rarefind.desk.folder import DeskFolder
 
         known = next((each for each in ROLES if each == role), None)
         if known is None:
             raise ValueError(f"{role!r} is not a role; the roles are {', '.join(ROLES)}.")
         with DeskFolder(path, database) as folder:
-            made = Tokens(folder.open_desk()).make(name or role, known, DeskClock().now())
+            desk, clock = folder.open_desk(), DeskClock()
+            made = Tokens(desk, Audit(desk, clock)).make(name or role, known, clock.now())
     typer.echo(made)
 
 
