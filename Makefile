@@ -10,7 +10,7 @@ else
 endif
 PY := $(BIN)/python
 
-.PHONY: demo test coverage fuzz fuzz-sql check study bench bench-all docs test-lowest clean
+.PHONY: demo test coverage fuzz fuzz-sql check study bench bench-all bench-desk docs test-lowest clean
 
 demo: $(VENV)/.demo
 	$(PY) -m rarefind demo
@@ -71,6 +71,11 @@ bench-all: bench
 	$(PY) benchmarks/data.py
 	$(PY) benchmarks/openmp.py
 	$(PY) benchmarks/rare_in_a_million.py
+
+# What a desk stands: load, kills, restarts, parity; about three hours on a machine with nothing else
+# to do. A part of it: make bench-desk ARGS="--only kills --kills 20"
+bench-desk: $(VENV)/.bench
+	$(PY) benchmarks/desk.py $(ARGS)
 
 docs: $(VENV)/.docs
 	$(PY) -m sphinx -W --keep-going -b html docs docs/_build/html

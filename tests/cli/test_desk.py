@@ -13,7 +13,17 @@ pytest.importorskip("uvicorn")
 
 def start(folder):
     process = subprocess.Popen(
-        [sys.executable, "-m", "rarefind", "serve", str(folder), "--port", "0"],
+        [
+            sys.executable,
+            "-m",
+            "rarefind",
+            "serve",
+            str(folder),
+            "--port",
+            "0",
+            "--only",
+            "decision",
+        ],
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},

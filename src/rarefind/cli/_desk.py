@@ -69,24 +69,40 @@ def token(
         from rarefind.desk.api.roles import ROLES
         from rarefind.desk.api.tokens import Tokens
         from rarefind.desk.clock import DeskClock
+        from rarefind.desk.control import Audit
         from rarefind.desk.folder import DeskFolder
 
         known = next((each for each in ROLES if each == role), None)
         if known is None:
             raise ValueError(f"{role!r} is not a role; the roles are {', '.join(ROLES)}.")
         with DeskFolder(path, database) as folder:
-            made = Tokens(folder.open_desk()).make(name or role, known, DeskClock().now())
+            desk, clock = folder.open_desk(), DeskClock()
+            made = Tokens(desk, Audit(desk, clock)).make(name or role, known, clock.now())
     typer.echo(made)
 
 
 @app.command(epilog="Example: rarefind desk verify my-desk")
-def verify(path: DeskPath, database: DatabaseUrl = None) -> None:
-    """Look whether every row of the ledger is as it was written."""
+def verify(
+    path: DeskPath,
+    ledger_at: Annotated[
+        str | None,
+        typer.Option(help="A last row of the ledger as it was printed before: is it there still?"),
+    ] = None,
+    audit_at: Annotated[
+        str | None, typer.Option(help="A last row of the audit log as it was printed before.")
+    ] = None,
+    database: DatabaseUrl = None,
+) -> None:
+    """Look whether every row of the ledger and of the audit log is as it was written."""
     with desk_errors():
+        from rarefind.desk.control import Control
         from rarefind.desk.folder import DeskFolder
+        from rarefind.desk.ledger import Position
 
+        expected = [None if at is None else Position.from_text(at) for at in (ledger_at, audit_at)]
         with DeskFolder(path, database) as folder:
-            found = folder.read_ledger().verify()
-    typer.echo(str(found))
-    if not found.is_whole:
+            ledger = folder.read_ledger().verify(expected[0])
+            audit = Control.of(folder).audit.verify(expected[1])
+    typer.echo(f"{ledger}\n{audit}")
+    if not (ledger.is_whole and audit.is_whole):
         raise typer.Exit(1)

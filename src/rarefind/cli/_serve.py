@@ -1,48 +1,117 @@
-"""``rarefind serve``: the process of a desk that decides transactions."""
+"""``rarefind serve``: the processes of a desk, all together or one of them."""
 
 from __future__ import annotations
 
-import socket
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from rarefind.cli._desk import DatabaseUrl, DeskPath, desk_errors
 
-_PROMISES = {
+if TYPE_CHECKING:
+    from rarefind.desk.database import Durability
+    from rarefind.desk.processes import DeskSettings, ProcessName
+
+_SURVIVES = {
     "process": "What is answered survives the end of the process, and not a loss of power.",
     "disk": "What is answered is on the disk, and survives a loss of power.",
 }
+_ONLY: tuple[ProcessName, ...] = ("decision", "web", "worker")
 
 
 def serve(
     path: DeskPath,
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="0 for any free one.")] = 8321,
+    port: Annotated[
+        int, typer.Option(min=0, max=65_535, help="Of transactions; 0 for any free one.")
+    ] = 8321,
+    web_port: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=65_535, help="Of people and their programs; by default the next port."
+        ),
+    ] = None,
     host: Annotated[str, typer.Option(help="By default this machine alone.")] = "127.0.0.1",
     durability: Annotated[
         str, typer.Option(metavar="process|disk", help="What an answer survives.")
     ] = "disk",
     database: DatabaseUrl = None,
+    only: Annotated[
+        str | None,
+        typer.Option(metavar="decision|web|worker", help="Be this one process of the three."),
+    ] = None,
 ) -> None:
-    """Decide the transactions that are sent to a desk, until Ctrl-C."""
-    chosen: Literal["process", "disk"] = "process" if durability == "process" else "disk"
+    """Run a desk until Ctrl-C: decide transactions, serve the page, do what can wait."""
+    chosen: Durability = "process" if durability == "process" else "disk"
     if durability != chosen:
         raise ValueError(f"--durability is process or disk, not {durability!r}.")
+    one = next((name for name in _ONLY if name == only), None)
+    if only != one:
+        raise ValueError(f"--only is {', '.join(_ONLY)}, not {only!r}.")
+    people = web_port if web_port is not None else min(port + 1, 65_535) if port else 0
     with desk_errors():
-        from rarefind.desk.api.process import serve_decisions
-        from rarefind.desk.folder import DeskFolder
-
-        with DeskFolder(path, database) as folder, _take_port(host, port) as door:
-            typer.echo(f"Transactions: http://{host}:{door.getsockname()[1]}/transactions")
-            typer.echo(f"{_PROMISES[chosen]}\nThere is no model: rules alone decide.")
-            if not serve_decisions(folder, door, chosen):
-                raise typer.Exit(1)
+        settings = _checked(path, database, chosen)
+        if one is None:
+            _serve_all(settings, host, port, people)
+        else:
+            _serve_one(one, settings, host, port, people)
 
 
-def _take_port(host: str, port: int) -> socket.socket:
-    try:
-        return socket.create_server((host, port))
-    except OSError as error:
-        raise ValueError(
-            f"The desk cannot have {host}:{port} ({error.strerror}): give another --port."
-        ) from None
+def _checked(path: Path, database: str | None, durability: Durability) -> DeskSettings:
+    """Open the folder once, so that what is wrong with it is told before anything starts."""
+    from rarefind.desk.folder import DeskFolder
+    from rarefind.desk.processes import DeskSettings
+
+    with DeskFolder(path, database):
+        return DeskSettings(path.resolve(), database, durability)
+
+
+def _serve_all(settings: DeskSettings, host: str, port: int, web_port: int) -> None:
+    from dataclasses import replace
+
+    from rarefind.desk.api.logs import Log
+    from rarefind.desk.processes import Supervisor, ask_notes, desk_processes, take_port
+
+    with take_port(host, port) as door, take_port(host, web_port, "--web-port") as people:
+        address = _url(host, door.getsockname()[1])
+        settings = replace(settings, decisions=address)
+        typer.echo(f"Transactions: {address}/transactions")
+        typer.echo(f"People and their programs: {_url(host, people.getsockname()[1])}/")
+        typer.echo(_SURVIVES[settings.durability])
+        typer.echo("Logs go to standard error, a line of JSON for each event. Starting …")
+
+        def tell() -> None:
+            for note in ask_notes(door, 5.0) or []:
+                typer.echo(note)
+            typer.echo("The desk is ready. Ctrl-C stops it.")
+
+        Supervisor(desk_processes(settings, door, people), Log("serve")).run(tell)
+
+
+def _serve_one(
+    name: Literal["decision", "web", "worker"],
+    settings: DeskSettings,
+    host: str,
+    port: int,
+    web_port: int,
+) -> None:
+    from contextlib import nullcontext
+    from dataclasses import replace
+
+    from rarefind.desk.processes import run_one, take_port
+
+    settings = replace(settings, decisions=_url(host, port))
+    own, option = (port, "--port") if name == "decision" else (web_port, "--web-port")
+    with nullcontext() if name == "worker" else take_port(host, own, option) as door:
+        if door is not None:
+            what = "Transactions" if name == "decision" else "People and their programs"
+            rest = "/transactions" if name == "decision" else "/"
+            typer.echo(f"{what}: {_url(host, door.getsockname()[1])}{rest}")
+        if name == "decision":
+            typer.echo(_SURVIVES[settings.durability])
+        if not run_one(name, settings, door):
+            raise typer.Exit(1)
+
+
+def _url(host: str, port: int) -> str:
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

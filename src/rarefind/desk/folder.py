@@ -21,7 +21,7 @@ from rarefind.desk.database import (
 from rarefind.desk.ledger import Ledger
 from rarefind.desk.schema import FILE, Schema
 
-__all__ = ["DeskFolder"]
+__all__ = ["DeskFolder", "FolderInUseError"]
 
 _SECRET = 32
 _ABOUT = (
@@ -33,6 +33,10 @@ _ABOUT = (
     )
     """,
 )
+
+
+class FolderInUseError(ValueError):
+    """Another process decides in the folder."""
 
 
 class DeskFolder:
@@ -192,7 +196,7 @@ class DeskFolder:
             _lock(descriptor)
         except OSError:
             os.close(descriptor)
-            raise ValueError(
+            raise FolderInUseError(
                 f"Another decision process works in {self.path}: stop it first, or name "
                 "another folder."
             ) from None

@@ -72,7 +72,9 @@ class Desk:
         self.folder = folder
         self.clock = ManualClock(NOON * 10**9)
         self.path = folder / "ledger.db"
-        self.ledger = Ledger(SqliteDatabase(self.path, journal="wal", durability="process"), writes=True)
+        self.ledger = Ledger(
+            SqliteDatabase(self.path, journal="wal", durability="process"), writes=True
+        )
         self.decider = self.fresh()
         self.sent = 0
 

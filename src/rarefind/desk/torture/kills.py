@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from rarefind.desk.database import Durability
@@ -39,6 +39,7 @@ def kill_often(
     kills: int,
     seconds: float = float("inf"),
     seed: int = 0,
+    bodies: Iterator[bytes] | None = None,
     on_kill: Callable[[int], None] = lambda count: None,
 ) -> KillResult:
     """Kill a desk at random times under load, and look what is in its ledger.
@@ -51,13 +52,15 @@ def kill_often(
         How often, unless the seconds are over before.
     seconds : float
     seed : int
+    bodies : iterator of bytes, optional
+        What is sent, without an end; by default made up.
     on_kill : callable
         Is told how many there were.
     """
     draw, done, end = random.Random(seed), 0, time.monotonic() + seconds
     served = ServedDesk(desk.path, durability)
-    bodies = MadeUpTransactions(desk.schema, keys=200, seed=seed).bodies(steady_times())
-    senders = Senders(served, desk.token, bodies)
+    made_up = MadeUpTransactions(desk.schema, keys=200, seed=seed)
+    senders = Senders(served, desk.token, bodies or made_up.bodies(steady_times()))
     try:
         served.start()
         with senders:

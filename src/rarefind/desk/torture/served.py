@@ -30,6 +30,8 @@ class ServedDesk:
         by :mod:`rarefind.desk.torture.child`, and decides in the same way.
     patience : float
         Seconds to wait until it is ready.
+    command : list of str, optional
+        What is started instead; it says its address first, and is ready as a desk is.
     """
 
     def __init__(
@@ -39,8 +41,10 @@ class ServedDesk:
         *,
         controlled: bool = False,
         patience: float = _PATIENCE,
+        command: list[str] | None = None,
     ) -> None:
         self.path, self.durability = path, durability
+        self._own_command = command
         self._controlled, self._patience = controlled, patience
         self._log = path.parent / f"{path.name}.log"
         self._process: subprocess.Popen[str] | None = None
@@ -129,6 +133,8 @@ class ServedDesk:
             raise self._failed()
 
     def _command(self) -> list[str]:
+        if self._own_command is not None:
+            return self._own_command
         if self._controlled:
             module = ["rarefind.desk.torture.child", str(self.path), self.durability]
             return [sys.executable, "-m", *module]

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from rarefind.desk.clock import DeskClock, ManualClock
+from rarefind.desk.control import Control
 from rarefind.desk.database import SqliteDatabase
 from rarefind.desk.decision import Decider
 from rarefind.desk.features import FeatureState
@@ -105,7 +106,10 @@ def differences(
 
 def in_process_decider(folder: DeskFolder, ledger: Ledger, clock: DeskClock) -> Decider:
     """What decides as the process of the desk does, in this process and over another ledger."""
-    return Decider(FeatureState(folder.schema), ledger, secret=folder.secret, clock=clock)
+    decider = Decider(FeatureState(folder.schema), ledger, secret=folder.secret, clock=clock)
+    found = Control.of(folder).in_force()
+    decider.rules, decider.blocked, decider.model = found.rules, found.blocked, found.model
+    return decider
 
 
 def _same(one: Entry | LabelEntry, other: Entry | LabelEntry) -> bool:

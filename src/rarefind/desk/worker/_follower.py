@@ -6,6 +6,7 @@ from rarefind.desk.alerts import Added, Cases
 from rarefind.desk.api.logs import Log
 from rarefind.desk.database import Writer
 from rarefind.desk.ledger import Ledger
+from rarefind.desk.schema import Schema
 from rarefind.desk.webhooks import Outbox
 
 __all__ = ["Follower"]
@@ -27,11 +28,15 @@ class Follower:
         Opened to be read.
     cases : Cases
     outbox : Outbox
+    schema : Schema
     log : Log
     """
 
-    def __init__(self, ledger: Ledger, cases: Cases, outbox: Outbox, log: Log) -> None:
+    def __init__(
+        self, ledger: Ledger, cases: Cases, outbox: Outbox, schema: Schema, log: Log
+    ) -> None:
         self._ledger, self._cases, self._outbox, self._log = ledger, cases, outbox, log
+        self._scale = 10**schema.transaction.minor_units
         self._is_checked = False
 
     def run(self) -> bool:
@@ -80,7 +85,7 @@ class Follower:
         content = {
             "case": added.case,
             "transaction": entry.id,
-            "amount": entry.amount,
+            "amount": entry.amount / self._scale,
             "decision": outcome.decision,
             "score": outcome.score,
             "priority": outcome.priority,

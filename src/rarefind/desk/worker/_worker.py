@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 
 from rarefind._core.threads import limit_threads
 from rarefind.data.clock import nanoseconds
@@ -26,7 +27,13 @@ _NICE = 10
 _MESSAGES_KEPT = "30D"
 
 
-def work(folder: DeskFolder, stop: threading.Event, clock: DeskClock | None = None) -> None:
+def work(
+    folder: DeskFolder,
+    stop: threading.Event,
+    *,
+    on_ready: Callable[[], object] | None = None,
+    clock: DeskClock | None = None,
+) -> None:
     """Do what can wait, until told to stop; it goes on from there at the next start.
 
     Parameters
@@ -34,6 +41,8 @@ def work(folder: DeskFolder, stop: threading.Event, clock: DeskClock | None = No
     folder : DeskFolder
     stop : threading.Event
         Set by another thread or a signal.
+    on_ready : callable, optional
+        Called when everything is open.
     clock : DeskClock, optional
     """
     if hasattr(os, "nice"):
@@ -49,6 +58,8 @@ def work(folder: DeskFolder, stop: threading.Event, clock: DeskClock | None = No
     )
     messages.start()
     log.info("started")
+    if on_ready is not None:
+        on_ready()
     try:
         # Decisions need the cores more than a reason does.
         with limit_threads(1):
@@ -73,7 +84,7 @@ def make_jobs(folder: DeskFolder, clock: DeskClock, log: Log) -> list[Job]:
         return False
 
     return [
-        Job("cases", Follower(ledger, cases, outbox, log).run, every=0.25),
+        Job("cases", Follower(ledger, cases, outbox, schema, log).run, every=0.25),
         Job("reasons", Reasons(ledger, cases, Intake(schema), folder.models).run, every=0.5),
         Job("expiry", expire, every=60.0),
         Job("outbox", lambda: outbox.forget(clock.now() - kept) > 0, every=600.0),
