@@ -48,15 +48,16 @@ def page() -> str:
     """The whole page."""
     root = get_command(app)
     parts = [HEAD, _section("rarefind", root, 2)]
-    for name, command in _listed(root):
-        parts.append(_section(f"rarefind {name}", command, 2))
-        for inner, nested in _listed(command):
-            parts.append(_section(f"rarefind {name} {inner}", nested, 3))
-    return "\n".join(parts)
+    return "\n".join([*parts, *_sections("rarefind", root, 2)])
 
 
-def _listed(command: Any) -> list[tuple[str, Any]]:
-    return list(getattr(command, "commands", {}).items())
+def _sections(name: str, group: Any, level: int) -> list[str]:
+    """The commands of a group, each followed by its own."""
+    found = []
+    for inner, command in getattr(group, "commands", {}).items():
+        found.append(_section(f"{name} {inner}", command, level))
+        found += _sections(f"{name} {inner}", command, level + 1)
+    return found
 
 
 def _section(name: str, command: Any, level: int) -> str:

@@ -15,15 +15,17 @@ from rarefind.cli import app
 from rarefind.cli._run import _in_words
 from rarefind.persistence import load
 
-COMMANDS = {
-    (name, *inner): command
-    for name, group in get_command(app).commands.items()
-    for inner, command in (
-        [((key,), each) for key, each in group.commands.items()]
-        if hasattr(group, "commands")
-        else [((), group)]
-    )
-}
+
+def commands_of(group, above=()):
+    """Every command by the words that one types, those of groups in groups too."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands_of(command, (*above, name))
+        else:
+            yield (*above, name), command
+
+
+COMMANDS = dict(commands_of(get_command(app)))
 
 
 @pytest.mark.parametrize("name", COMMANDS, ids=" ".join)

@@ -13,6 +13,13 @@ from rarefind.cli._compile import compile_kernels
 from rarefind.cli._config import settings
 from rarefind.cli._demo import demo
 from rarefind.cli._desk import app as desk
+from rarefind.cli._desk_audit import audit
+from rarefind.cli._desk_backup import backup
+from rarefind.cli._desk_blocks import block, unblock
+from rarefind.cli._desk_features import features
+from rarefind.cli._desk_lists import app as desk_lists
+from rarefind.cli._desk_models import app as desk_models
+from rarefind.cli._desk_rules import app as desk_rules
 from rarefind.cli._explain import explain
 from rarefind.cli._fit import fit
 from rarefind.cli._monitor import monitor
@@ -45,7 +52,19 @@ app.command("compile", epilog="Example: rarefind compile sgbap gamma-knn")(compi
 app.command(epilog="Example: rarefind serve my-desk --durability disk")(serve)
 app.command(epilog="Example: rarefind replay payments.csv --speed 60x")(replay)
 desk.command(epilog="Example: rarefind desk torture my-desk --minutes 5")(torture)
+desk.add_typer(desk_rules, name="rule")
+desk.add_typer(desk_lists, name="list")
+desk.add_typer(desk_models, name="model")
+desk.command(epilog="Example: rarefind desk block my-desk 4711 --note 'the customer has called'")(
+    block
+)
+desk.command(epilog="Example: rarefind desk unblock my-desk 4711")(unblock)
+desk.command(
+    epilog="Example: rarefind desk features my-desk payments.csv --label fraud -o known.parquet"
+)(features)
+desk.command(epilog="Example: rarefind desk audit my-desk --after 120")(audit)
 app.add_typer(rules, name="rules")
+desk.command(epilog="Example: rarefind desk backup my-desk my-desk-monday")(backup)
 app.add_typer(desk, name="desk")
 
 

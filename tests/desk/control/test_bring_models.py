@@ -85,7 +85,7 @@ def test_a_model_that_does_not_fit_is_refused_with_its_columns(sqlite_desk, file
     with pytest.raises(ControlError, match=r"'amout' \(did you mean 'amount'\?\), 'balance'"):
         models.add(tmp_path / "m", "ann")
     fitted(tmp_path / "m", rows.assign(country=rows["amount"], amount=1.0))
-    with pytest.raises(ControlError, match="'country' for a number, and desk.toml declares it as"):
+    with pytest.raises(ControlError, match=r"'country' for a number, and desk.toml declares it as"):
         models.add(tmp_path / "m", "ann")
     (tmp_path / "m").write_bytes(b"not a model")
     with pytest.raises(ValueError, match="not a rarefind model file"):
