@@ -64,9 +64,7 @@ ENCODERS = [
 CHANGES = [datetime(2026, 3, 29, 2, 30), datetime(2026, 10, 25, 2, 30), datetime(2026, 7, 1, 2, 30)]
 times = st.builds(
     lambda time, zone, fold: time.replace(tzinfo=zone, fold=fold),
-    st.one_of(
-        st.datetimes(datetime(1890, 1, 1), datetime(2060, 1, 1)), st.sampled_from(CHANGES)
-    ),
+    st.one_of(st.datetimes(datetime(1890, 1, 1), datetime(2060, 1, 1)), st.sampled_from(CHANGES)),
     st.sampled_from(ZONES),
     st.sampled_from([0, 1]),
 )
