@@ -15,7 +15,22 @@ from starlette.responses import Response
 
 from rarefind._core.text import visible
 from rarefind.desk.alerts import CaseError, NoSuchCase
-from rarefind.desk.api import cases, claims, entities, health, page, token_routes, transactions
+from rarefind.desk.api import (
+    audit,
+    blocks,
+    cases,
+    claims,
+    entities,
+    health,
+    lists,
+    models,
+    orders,
+    page,
+    rules,
+    token_routes,
+    transactions,
+    webhooks,
+)
 from rarefind.desk.api.door import WebDoor
 from rarefind.desk.api.errors import answer_http_error, answerer_of_errors, route_of
 from rarefind.desk.api.limits import BodyLimit
@@ -23,16 +38,42 @@ from rarefind.desk.api.parameters import KeptSlashes
 from rarefind.desk.api.problems import ProblemError, answer_problem, problem_response
 from rarefind.desk.api.secure import SafeHeaders
 from rarefind.desk.api.web_metrics import Counted
+from rarefind.desk.control import ControlConflict, ControlError, NotThere
 from rarefind.desk.database import CommitUnknown, DatabaseUnavailable
 from rarefind.desk.labels import ClaimError, NoSuchClaim
+from rarefind.desk.webhooks import AddressError, WebhookError
+from rarefind.rules import RuleError
 
-_RESOURCES = (cases, claims, transactions, entities, token_routes, health, page)
-#: What each error of the domain is to who has asked.
-_KINDS: dict[type[Exception], str] = {
-    NoSuchCase: "not-found",
-    CaseError: "conflict",
-    NoSuchClaim: "not-found",
-    ClaimError: "conflict",
+_RESOURCES = (
+    cases,
+    claims,
+    transactions,
+    entities,
+    rules,
+    lists,
+    blocks,
+    models,
+    orders,
+    webhooks,
+    token_routes,
+    audit,
+    health,
+    page,
+)
+#: Where files are sent to, which are not read into memory.
+_UPLOADS = frozenset({"/models"})
+#: What each error of the domain is to who has asked, and which part of the request it speaks of.
+_KINDS: dict[type[Exception], tuple[str, str]] = {
+    NoSuchCase: ("not-found", "case"),
+    CaseError: ("conflict", ""),
+    NoSuchClaim: ("not-found", "claim"),
+    ClaimError: ("conflict", ""),
+    NotThere: ("not-found", ""),
+    ControlConflict: ("conflict", ""),
+    ControlError: ("invalid", ""),
+    RuleError: ("invalid", "text"),
+    WebhookError: ("invalid", "events"),
+    AddressError: ("invalid", "url"),
 }
 
 
@@ -51,12 +92,16 @@ def web_app(
 
     async def answer_unavailable(request: Request, error: Exception) -> Response:
         door.log.seldom("unavailable", route=route_of(request), detail=str(error))
+        if isinstance(error, CommitUnknown):
+            # No time after which to send it again: not all that people do may be done twice.
+            detail = (
+                "A database was lost while it stored this: it may be stored, or not. Look before "
+                "you send it again."
+            )
+            return problem_response(ProblemError("unavailable", detail))
         detail = (
-            "A database was lost while it stored this: it may be stored, or not. Look before you "
-            "send it again."
-            if isinstance(error, CommitUnknown)
-            else "A database of the desk cannot be used now, and nothing was stored. Send it again "
-            "in 1 s."
+            "A database of the desk cannot be used now, and nothing was stored. Send it again in "
+            "1 s."
         )
         return problem_response(ProblemError("unavailable", detail, retry_after=1))
 
@@ -69,7 +114,7 @@ def web_app(
             Middleware(Counted, metrics=door.metrics),
             Middleware(SafeHeaders),
             Middleware(KeptSlashes),
-            Middleware(BodyLimit, limit=door.schema.limits.body),
+            Middleware(BodyLimit, limit=door.schema.limits.body, but=_UPLOADS),
         ],
         exception_handlers={
             ProblemError: answer_problem,
@@ -78,7 +123,7 @@ def web_app(
             DatabaseUnavailable: answer_unavailable,
             Exception: answerer_of_errors(door.log),
         }
-        | {kind: _answerer(name) for kind, name in _KINDS.items()},
+        | {kind: _answerer(*problem) for kind, problem in _KINDS.items()},
     )
     app.state.door = door
     for resource in _RESOURCES:
@@ -86,9 +131,9 @@ def web_app(
     return app
 
 
-def _answerer(kind: str) -> Any:
+def _answerer(kind: str, where: str) -> Any:
     async def answer(_: Request, error: Exception) -> Response:
-        return problem_response(ProblemError(kind, str(error)))
+        return problem_response(ProblemError(kind, str(error), where))
 
     return answer
 

@@ -54,13 +54,6 @@ UNION ALL SELECT chain FROM anchors WHERE sequence = :sequence
 """
 
 
-_POSITION = """
-SELECT chain FROM entries WHERE sequence = :sequence
-UNION ALL SELECT chain FROM labels WHERE sequence = :sequence
-UNION ALL SELECT chain FROM anchors WHERE sequence = :sequence
-"""
-
-
 class Ledger:
     """The ledger in a database.
 
@@ -249,9 +242,9 @@ class Ledger:
 
     def position_of(self, sequence: int) -> Position | None:
         """Return the position of a row that is there, or was deleted last."""
-        rows = self._database.read(_POSITION, sequence=sequence)
-        if rows:
-            return Position(sequence, bytes(rows[0][0]))
+        chain = self.chain_at(sequence)
+        if chain is not None:
+            return Position(sequence, chain)
         return Position(0, START) if sequence == 0 == self.deleted().sequence else None
 
     @property

@@ -1,0 +1,64 @@
+"""Webhooks: addresses that are told of alerts."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from rarefind.desk.api import control_examples as examples
+from rarefind.desk.api.control_views import webhook_summary
+from rarefind.desk.api.described import described, told
+from rarefind.desk.api.door import Door
+from rarefind.desk.api.parameters import Number
+from rarefind.desk.api.people import Person
+from rarefind.desk.api.problems import ProblemError
+from rarefind.desk.api.sent import sent
+from rarefind.desk.messages import MadeWebhook, NewWebhook, WebhookSummary
+
+router = APIRouter(tags=["webhooks"])
+
+
+@router.get(
+    "/webhooks", **described("manage", gives=list[WebhookSummary], example=[examples.WEBHOOK])
+)
+def list_webhooks(door: Door) -> Response:
+    """List the addresses that messages are sent to, and how that goes."""
+    return told([webhook_summary(each) for each in door.webhooks.all()])
+
+
+@router.post(
+    "/webhooks",
+    **described(
+        "manage",
+        gives=MadeWebhook,
+        example=examples.MADE_WEBHOOK,
+        takes=NewWebhook,
+        sends=examples.NEW_WEBHOOK,
+    ),
+)
+def make_webhook(
+    door: Door, person: Person, new: Annotated[NewWebhook, sent(NewWebhook)]
+) -> Response:
+    """Send messages to an address from now on; the secret that signs them is shown this once."""
+    with door.database.write() as writer:
+        number, secret = door.webhooks.add(writer, new.url, new.events, person)
+        door.control.audit.add(
+            writer, person, "make webhook", f"webhook {number}", {"events": new.events}
+        )
+    return told(MadeWebhook(webhook=webhook_summary(door.webhooks.get(number)), secret=secret))
+
+
+@router.delete(
+    "/webhooks/{webhook}",
+    **described("manage", gives=list[WebhookSummary], example=[examples.WEBHOOK], problems=(404,)),
+)
+def remove_webhook(door: Door, webhook: Number, person: Person) -> Response:
+    """Send no more messages to an address; answers those that are left."""
+    if webhook not in [each.id for each in door.webhooks.all()]:
+        raise ProblemError("not-found", f"There is no webhook {webhook}.")
+    with door.database.write() as writer:
+        door.webhooks.drop(writer, webhook)
+        door.control.audit.add(writer, person, "remove webhook", f"webhook {webhook}")
+    return told([webhook_summary(each) for each in door.webhooks.all()])
