@@ -104,6 +104,11 @@ class DeskFolder:
         return self._url is not None
 
     @property
+    def database_url(self) -> str | None:
+        """Where the databases are, if not in the folder; it may have a password in it."""
+        return self._url
+
+    @property
     def models(self) -> Path:
         """The folder of model files, named by their digests."""
         return self.path / "models"

@@ -47,13 +47,6 @@ SELECT sequence, chain FROM (
 ) AS last_rows ORDER BY sequence DESC LIMIT 1
 """
 
-_CHAIN_AT = """
-SELECT chain FROM entries WHERE sequence = :sequence
-UNION ALL SELECT chain FROM labels WHERE sequence = :sequence
-UNION ALL SELECT chain FROM anchors WHERE sequence = :sequence
-"""
-
-
 _POSITION = """
 SELECT chain FROM entries WHERE sequence = :sequence
 UNION ALL SELECT chain FROM labels WHERE sequence = :sequence
@@ -205,12 +198,9 @@ class Ledger:
             after=after,
             upto=upto,
         )
-        return [tables.to_entry(row) for row in alerts], Position(upto, self.chain_at(upto) or b"")
-
-    def chain_at(self, sequence: int) -> bytes | None:
-        """Return the chain up to a row; None if it is not there, or was deleted by retention."""
-        rows = self._database.read(_CHAIN_AT, sequence=sequence)
-        return bytes(rows[0][0]) if rows else None
+        return [tables.to_entry(row) for row in alerts], self.position_of(upto) or Position(
+            upto, b""
+        )
 
     def labels_of(self, ids: Sequence[str]) -> list[LabelEntry]:
         """Return all labels that these transactions were given, the oldest first."""
@@ -239,9 +229,10 @@ class Ledger:
         """Return all that is known of an entity, the oldest first, ready to be written as JSON."""
         return export(self._database, entity, key)
 
-    def tail(self, after: int, limit: int, *, bodies: bool) -> Tail | None:
+    def tail(self, after: int, limit: int, *, bodies: bool, upto: int | None = None) -> Tail | None:
         """Return the next rows after a sequence as columns; see :func:`read_tail`."""
-        return read_tail(self._database, after, self.last.sequence, limit, bodies=bodies)
+        last = self.last.sequence if upto is None else min(upto, self.last.sequence)
+        return read_tail(self._database, after, last, limit, bodies=bodies)
 
     def deleted(self) -> Deleted:
         """Return what later rows still need to know of those that retention has deleted."""
@@ -259,6 +250,13 @@ class Ledger:
         """The number of the last erasure; 0 if there was none."""
         ((number,),) = self._database.read("SELECT max(number) FROM erasures")
         return int(number or 0)
+
+    def erased_since(self, time: int) -> int:
+        """Return how many erasures there were since a time."""
+        ((count,),) = self._database.read(
+            "SELECT count(*) FROM erasures WHERE arrived >= :time", time=time
+        )
+        return int(count)
 
     def erased_by(self, order: int) -> int:
         """Return how many transactions were erased for an order."""

@@ -56,14 +56,14 @@ class Follower:
     def _check_place(self) -> None:
         """Look whether the ledger is the one that was read, and go back to where it still is."""
         place, chain = self._cases.read_up_to, self._cases.read_chain
-        found = self._ledger.chain_at(place)
-        if not place or not chain or (found is not None and found.hex() == chain):
+        found = self._ledger.position_of(place)
+        if not place or not chain or (found is not None and found.chain.hex() == chain):
             return
         if found is None and place <= self._ledger.last.sequence:
             return  # retention has deleted that row
         place = self._last_known(place)
-        known = self._ledger.chain_at(place) or b""
-        lost = self._cases.cut_off(place, known.hex())
+        known = self._ledger.position_of(place)
+        lost = self._cases.cut_off(place, "" if known is None else known.chain.hex())
         self._log.warning("ledger-shorter", read_up_to=place, alerts_lost=lost)
 
     def _last_known(self, before: int) -> int:
