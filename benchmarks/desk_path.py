@@ -152,9 +152,9 @@ class Stopwatch:
         work = getattr(thing, name)
         self.seconds.setdefault(stage, 0.0)
 
-        def timed(*given: Any) -> Any:
+        def timed(*given: Any, **named: Any) -> Any:
             begin = time.process_time()
-            found = work(*given)
+            found = work(*given, **named)
             self.seconds[stage] += time.process_time() - begin - self._own
             return found
 

@@ -1,5 +1,6 @@
 """Requests drawn from the description of an app, which none may answer with a mistake."""
 
+import os
 from contextlib import suppress
 
 import schemathesis
@@ -19,6 +20,11 @@ CHECKS = [
     content_type_conformance,
     response_schema_conformance,
 ]
+
+
+def longer(examples):
+    """So many examples, or as many times that as RAREFIND_SCHEMATHESIS says."""
+    return examples * int(os.environ.get("RAREFIND_SCHEMATHESIS", "1"))
 
 
 def try_description(url, token, examples):
@@ -41,3 +47,12 @@ def try_description(url, token, examples):
             with suppress(Unsatisfiable):
                 send()
     return count
+
+
+def examples_of_requests(description):
+    """The bodies that a description shows, with their addresses: (path, method, body)."""
+    for path, methods in description["paths"].items():
+        for method, route in methods.items():
+            content = route.get("requestBody", {}).get("content", {}).get("application/json")
+            if content is not None:
+                yield path, method.upper(), content["example"]

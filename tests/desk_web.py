@@ -80,6 +80,8 @@ class WebDesk:
             self.database,
             Ledger(SqliteDatabase(folder / "ledger.db", read_only=True), writes=False),
             DecisionProcess("http://127.0.0.1:8321", httpx.MockTransport(self._neighbour)),
+            folder / "models",
+            bytes(32),
             Log("web", self.log),
             self.clock,
         )

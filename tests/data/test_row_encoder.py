@@ -60,10 +60,13 @@ ENCODERS = [
     )
 ]
 
+# Hours that come twice in Paris, or not at all.
+CHANGES = [datetime(2026, 3, 29, 2, 30), datetime(2026, 10, 25, 2, 30), datetime(2026, 7, 1, 2, 30)]
 times = st.builds(
-    lambda time, zone: time.replace(tzinfo=zone),
-    st.datetimes(datetime(1890, 1, 1), datetime(2060, 1, 1)),
+    lambda time, zone, fold: time.replace(tzinfo=zone, fold=fold),
+    st.one_of(st.datetimes(datetime(1890, 1, 1), datetime(2060, 1, 1)), st.sampled_from(CHANGES)),
     st.sampled_from(ZONES),
+    st.sampled_from([0, 1]),
 )
 missing = st.sampled_from([None, np.nan, float("nan"), pd.NA, pd.NaT])
 numbers = st.one_of(
@@ -194,5 +197,11 @@ def test_kinds_that_are_not_plain_are_read_as_in_a_table():
     assert RowEncoder(encoder).encode(row).tolist() == encoder.transform([row])[0].tolist()
     with pytest.raises(ValueError, match="infinite"):
         RowEncoder(encoder).encode({"a": np.inf})
+    two = TableEncoder().fit(pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, 3.0]}))
+    with pytest.raises(ValueError, match=r"'b' has infinite"):
+        RowEncoder(two).encode({"a": 1.0, "b": -np.inf})
+    for a in (None, np.nan, 3, Decimal(3)):
+        found, row = RowEncoder(two), {"a": a, "b": 2.5}
+        assert np.array_equal(found.encode(row), two.transform([row])[0], equal_nan=True)
     with pytest.raises(ValueError, match="nested"):
         RowEncoder(encoder).encode({"a": [1, 2]})

@@ -96,7 +96,7 @@ def test_columns_can_be_added(tmp_path, url):
     change(tmp_path / "desk", 'country = "text"', 'country = "text"\nchannel = "text"')
     with DeskFolder(tmp_path / "desk", url) as desk:
         assert "channel" in desk.schema.columns
-        desk.open_ledger()
+        desk.open_ledger().append([entry(1)])
     change(tmp_path / "desk", '\nchannel = "text"', "")
     with pytest.raises(ValueError, match="Column 'channel' is gone"):
         DeskFolder(tmp_path / "desk", url)
@@ -124,7 +124,7 @@ def test_the_database_of_another_desk_is_told(tmp_path, url):
 def test_the_ledger_of_another_desk_is_told(tmp_path):
     for name in ("first", "second"):
         with DeskFolder.create(tmp_path / name, SCHEMA) as desk:
-            desk.open_ledger()
+            desk.open_ledger().append([entry(1)])
     os.replace(tmp_path / "first" / "ledger.db", tmp_path / "second" / "ledger.db")
     with (
         DeskFolder(tmp_path / "second") as desk,
@@ -169,3 +169,20 @@ def test_a_database_that_is_not_known_or_not_there_is_told(tmp_path):
         DeskFolder(tmp_path / "desk", "mysql://127.0.0.1/rows")
     with pytest.raises(DatabaseUnavailable, match="Look whether the server is running"):
         DeskFolder(tmp_path / "desk", "postgresql://127.0.0.1:1/rows")
+
+
+def test_a_declaration_may_be_corrected_until_the_first_transaction_is_stored(tmp_path, url):
+    DeskFolder.create(tmp_path / "desk", SCHEMA, url).close()
+    change(tmp_path / "desk", 'country = "text"', 'country = "number"')
+    with DeskFolder(tmp_path / "desk", url) as corrected:
+        assert corrected.schema.columns["country"] == "number"
+        corrected.open_ledger("process").append([entry(1)])
+    change(tmp_path / "desk", 'country = "number"', 'country = "text"')
+    with pytest.raises(ValueError, match="'country' was number"):
+        DeskFolder(tmp_path / "desk", url)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
+def test_only_its_owner_may_look_into_a_desk(tmp_path):
+    DeskFolder.create(tmp_path / "desk", SCHEMA).close()
+    assert (tmp_path / "desk").stat().st_mode & 0o777 == 0o700

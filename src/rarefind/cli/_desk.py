@@ -37,21 +37,50 @@ def desk_errors() -> Iterator[None]:
             raise ValueError(str(error)) from error
 
 
-@app.command(epilog="Example: rarefind desk init payments.csv my-desk")
-def init(data: DataFile, path: DeskPath, database: DatabaseUrl = None) -> None:
-    """Make a desk for transactions like those of a file."""
+@app.command(epilog="Example: rarefind desk init payments.csv my-desk --budget 20")
+def init(
+    data: DataFile,
+    path: DeskPath,
+    database: DatabaseUrl = None,
+    id: Annotated[str | None, typer.Option(help="Column with the identifier.")] = None,
+    time: Annotated[str | None, typer.Option(help="Column with the time.")] = None,
+    amount: Annotated[str | None, typer.Option(help="Column with the amount.")] = None,
+    entity: Annotated[
+        list[str] | None,
+        typer.Option(help="Column of who pays, then of who is paid; the first is checked."),
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option(help="Column with labels, which no transaction has.")
+    ] = None,
+    budget: Annotated[int | None, typer.Option(min=1, help="Checks a day.")] = None,
+    time_zone: Annotated[
+        str | None, typer.Option(help="Of times without one, such as Europe/Paris.")
+    ] = None,
+) -> None:
+    """Make a desk for transactions like those of a file; columns are found by name and values."""
     check_readable(data)
     with desk_errors():
         from rarefind.data import read_table
         from rarefind.desk.folder import DeskFolder
         from rarefind.desk.intake import guess_schema
 
-        guess = guess_schema(read_table(data), path.resolve().name)
+        guess = guess_schema(
+            read_table(data),
+            path.resolve().name,
+            id=id,
+            time=time,
+            amount=amount,
+            entities=entity or None,
+            target=target,
+            budget=budget,
+            time_zone=time_zone,
+        )
         DeskFolder.create(path, guess.schema, database).close()
     for note in guess.notes:
         typer.echo(note)
     typer.echo(
-        f"The desk is in {path}: read {path / 'desk.toml'}, and correct it before the start."
+        f"The desk is in {path}: read {path / 'desk.toml'}, and correct it before the first "
+        "transaction; later only columns can be added."
     )
 
 
@@ -69,13 +98,15 @@ def token(
         from rarefind.desk.api.roles import ROLES
         from rarefind.desk.api.tokens import Tokens
         from rarefind.desk.clock import DeskClock
+        from rarefind.desk.control import Audit
         from rarefind.desk.folder import DeskFolder
 
         known = next((each for each in ROLES if each == role), None)
         if known is None:
             raise ValueError(f"{role!r} is not a role; the roles are {', '.join(ROLES)}.")
         with DeskFolder(path, database) as folder:
-            made = Tokens(folder.open_desk()).make(name or role, known, DeskClock().now())
+            desk, clock = folder.open_desk(), DeskClock()
+            made = Tokens(desk, Audit(desk, clock)).make(name or role, known, clock.now())
     typer.echo(made)
 
 

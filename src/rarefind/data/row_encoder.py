@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakKeyDictionary
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -19,6 +20,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from rarefind._core.kernels import kernel
 from rarefind._core.types import Floats, Table
 from rarefind.data.columns import (
     BooleanPlan,
@@ -39,8 +41,11 @@ __all__ = ["RowEncoder", "encode_one_row", "row_encoder"]
 
 #: Adds the outputs of a value to those of the columns before.
 _Reader: TypeAlias = Callable[[Any, list[float]], None]
+#: The same of one or more columns of a row.
+_PieceReader: TypeAlias = Callable[[Mapping[str, Any], list[float]], None]
 
 _LARGEST = sys.float_info.max
+_FLOATS, _FLOATS_OR_NONE, _NAN = {float}, {float, type(None)}, float("nan")
 _WHOLE = 2**63
 # NumPy's scalars, as they come from rows of tables.
 _PLAIN: dict[type, type] = {
@@ -70,6 +75,7 @@ class RowEncoder:
     def __init__(self, encoder: TableEncoder) -> None:
         self._encoder = encoder
         self._readers = [(plan.column, _reader(plan)) for plan in encoder.plans_]
+        self._pieces = _pieces(encoder.plans_, self._readers)
 
     def encode(self, values: Mapping[str, Any]) -> Floats:
         """The outputs of one row.
@@ -84,15 +90,75 @@ class RowEncoder:
         ndarray of shape (n_outputs,)
         """
         outputs: list[float] = []
+        try:
+            for read in self._pieces:
+                read(values, outputs)
+        except KeyError:
+            # A list of rows is read as a table, which names all columns that are missing.
+            self._encoder.transform([dict(values)])
+            raise
+        row = np.array(outputs)
+        if has_infinity(row):
+            return self._one_by_one(values)
+        return row
+
+    def _one_by_one(self, values: Mapping[str, Any]) -> Floats:
+        """The same, each value by its own reader: it says which one is not a number."""
+        outputs: list[float] = []
         for column, read in self._readers:
-            try:
-                value = values[column]
-            except KeyError:
-                # A list of rows is read as a table, which names all columns that are missing.
-                self._encoder.transform([dict(values)])
-                raise
-            read(value, outputs)
+            read(values[column], outputs)
         return np.array(outputs)
+
+
+def _pieces(plans: list[Plan], readers: list[tuple[str, _Reader]]) -> list[_PieceReader]:
+    """How rows are read: numbers that stay as they are together, all others one by one."""
+    pieces: list[_PieceReader] = []
+    together: list[tuple[str, _Reader]] = []
+    for plan, reader in zip(plans, readers, strict=True):
+        if _stays(plan):
+            together.append(reader)
+            continue
+        pieces += _numbers_reader(together) + [_one_reader(*reader)]
+        together = []
+    return pieces + _numbers_reader(together)
+
+
+def _stays(plan: Plan) -> bool:
+    return isinstance(plan, NumberPlan) and plan.spread.is_none and not plan.marks_missing
+
+
+def _one_reader(column: str, read: _Reader) -> _PieceReader:
+    return lambda values, outputs: read(values[column], outputs)
+
+
+def _numbers_reader(together: list[tuple[str, _Reader]]) -> list[_PieceReader]:
+    """Of columns whose floats are the outputs, and whose missing values are NaN."""
+    if len(together) < 2:
+        return [_one_reader(*each) for each in together]
+    get = itemgetter(*(column for column, _ in together))
+    readers = [read for _, read in together]
+
+    def read_numbers(values: Mapping[str, Any], outputs: list[float]) -> None:
+        found = get(values)
+        kinds = set(map(type, found))
+        if kinds == _FLOATS:
+            outputs += found
+        elif kinds <= _FLOATS_OR_NONE:
+            outputs += [_NAN if value is None else value for value in found]
+        else:
+            for read, value in zip(readers, found, strict=True):
+                read(value, outputs)
+
+    return [read_numbers]
+
+
+@kernel
+def has_infinity(row: Floats) -> bool:
+    """Whether a row has an infinite value."""
+    found = False
+    for value in row:
+        found |= abs(value) == np.inf
+    return found
 
 
 # Beside the encoders and not in them: copies and files of theirs know nothing of it.
@@ -306,7 +372,11 @@ def _clock_of(zone: str | None) -> Callable[[datetime | None], datetime | None]:
     def read(time: datetime | None) -> datetime | None:
         if time is None or time.tzinfo is None:
             return time
-        if type(time.tzinfo) is not timezone:
+        if type(time.tzinfo) is ZoneInfo:
+            # Of an hour that is left out or comes twice a table has to say which it is.
+            if time.replace(fold=1 - time.fold).utcoffset() != time.utcoffset():
+                return None
+        elif type(time.tzinfo) is not timezone:
             return None
         return (time if own is None else time.astimezone(own)).replace(tzinfo=None)
 

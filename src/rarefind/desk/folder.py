@@ -54,7 +54,8 @@ class DeskFolder:
     ------
     ValueError
         If the folder is not a desk, its databases belong to another desk or were written by a newer
-        version of rarefind, or desk.toml was changed in more than columns that were added.
+        version of rarefind, or desk.toml was changed in more than columns that were added after the
+        first transaction was stored.
     DatabaseUnavailable
         If a database cannot be opened.
 
@@ -90,6 +91,7 @@ class DeskFolder:
         if path.exists() and (not path.is_dir() or any(path.iterdir())):
             raise ValueError(f"{path} is not an empty folder: name a new one for the desk.")
         path.mkdir(parents=True, exist_ok=True)
+        path.chmod(0o700)  # cards, amounts and secrets are in it
         for name in ("models", "snapshots"):
             (path / name).mkdir()
         descriptor = os.open(path / "secret", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -186,12 +188,21 @@ class DeskFolder:
                     "name the folder it was made with, or another database."
                 )
             if (before, version) != (declared, __version__):
-                self.schema.added_since(Schema.from_text(before))
+                if self._is_used():
+                    self.schema.added_since(Schema.from_text(before))
                 writer.execute(
                     "UPDATE about SET declared = :declared, version = :version WHERE desk = :desk",
                     **now,
                 )
         return False
+
+    def _is_used(self) -> bool:
+        """Whether a transaction was ever stored; before that desk.toml may be changed at will."""
+        ledger = self.read_ledger()
+        try:
+            return ledger.last.sequence > 0
+        finally:
+            ledger.close()
 
     def _take_lock(self) -> None:
         if self._lock is not None:

@@ -81,3 +81,10 @@ def test_a_simulated_file_can_be_read_by_its_guess(tmp_path):
     assert [entity.column for entity in schema.entities.values()] == ["customer", "terminal"]
     assert schema.transaction.outcome == "outcome"
     assert not {"fraud", "fraud_kind", "claimed_at"} & set(schema.columns)
+
+
+def test_the_budget_and_the_time_zone_may_be_given():
+    schema, _ = guess_schema(TABLE, budget=7, time_zone="Europe/Paris")
+    assert (schema.alerts.budget, schema.transaction.time_zone) == (7, "Europe/Paris")
+    with pytest.raises(ValueError, match="'Nowhere' is not a time zone"):
+        guess_schema(TABLE, time_zone="Nowhere")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
+from time import monotonic
 from typing import Any, Generic, Protocol, TypeVar
 
 from rarefind.desk.api.logs import Log, place_of
@@ -96,6 +97,7 @@ class Batcher(Generic[Prepared, Decided]):
         self._many: deque[_Request] = deque()
         self._jobs: deque[tuple[Callable[[], Any], bool, asyncio.Future[Any]]] = deque()
         self._waiting = 0
+        self._last_request = monotonic()
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
@@ -107,6 +109,11 @@ class Batcher(Generic[Prepared, Decided]):
     def waiting(self) -> int:
         """Transactions that are not decided yet."""
         return self._waiting
+
+    @property
+    def quiet_for(self) -> float:
+        """Seconds since transactions were sent."""
+        return monotonic() - self._last_request
 
     def start(self) -> None:
         """Begin to decide."""
@@ -142,6 +149,7 @@ class Batcher(Generic[Prepared, Decided]):
         request = _Request(transactions, future)
         (self._single if len(transactions) == 1 else self._many).append(request)
         self._waiting += len(transactions)
+        self._last_request = monotonic()
         self._wake.set()
         decided: list[Decided] = await future
         return decided

@@ -45,7 +45,7 @@ class DecisionDoor:
     """What the app needs; the batcher is there once the ledger is read and features are known.
 
     ``notes`` are sentences for people, such as that there is no model yet; ``durability`` is what
-    an answer survives.
+    an answer survives; ``measure`` brings figures up to date before they are read.
     """
 
     intake: Intake
@@ -54,6 +54,7 @@ class DecisionDoor:
     log: Log
     notes: Callable[[], list[str]] = list
     durability: Durability = "disk"
+    measure: Callable[[], None] = lambda: None
     batcher: Batcher[Any, Answer | Refusal] | None = None
     limit: RateLimit = field(init=False)
 
@@ -83,6 +84,7 @@ def decision_app(
 
     async def metrics(_: Request) -> Response:
         door.metrics.waiting.set(door.batcher.waiting if door.batcher else 0)
+        door.measure()
         door.metrics.ready.set(door.batcher is not None and not door.batcher.has_failed)
         return door.metrics.response()
 

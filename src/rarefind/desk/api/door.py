@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 from fastapi import Depends
@@ -16,10 +17,12 @@ from rarefind.desk.api.tokens import Tokens
 from rarefind.desk.api.views import Views
 from rarefind.desk.api.web_metrics import WebMetrics
 from rarefind.desk.clock import DeskClock
+from rarefind.desk.control import Control
 from rarefind.desk.database import Database
 from rarefind.desk.labels import Claims, LabelHistory
 from rarefind.desk.ledger import Ledger
 from rarefind.desk.schema import Schema
+from rarefind.desk.webhooks import Webhooks
 
 
 @dataclass
@@ -35,6 +38,10 @@ class WebDoor:
         For reading.
     decisions : DecisionProcess
         The process beside this one that decides.
+    models : Path
+        The folder of model files.
+    secret : bytes
+        The desk's own, which signs messages.
     log : Log
     clock : DeskClock
     """
@@ -43,11 +50,14 @@ class WebDoor:
     database: Database
     ledger: Ledger
     decisions: DecisionProcess
+    models: Path
+    secret: bytes
     log: Log = field(default_factory=lambda: Log("web"))
     clock: DeskClock = field(default_factory=DeskClock)
 
     def __post_init__(self) -> None:
-        self.tokens = Tokens(self.database)
+        self.control = Control(self.database, self.schema, self.models, self.clock)
+        self.tokens = Tokens(self.database, self.control.audit)
         self.limit = RateLimit(self.schema.limits.requests)
         self.metrics = WebMetrics()
         self.views = Views(self.schema)
@@ -55,6 +65,13 @@ class WebDoor:
         self.cases = Cases(self.database, self.schema, self.labels, self.clock)
         self.lists = CaseLists(self.database, self.clock)
         self.queue = Queue(self.cases, self.schema, self.clock)
+        self.webhooks = Webhooks(
+            self.database,
+            self.secret,
+            self.control.audit,
+            self.clock,
+            allow_private=self.schema.webhooks.allow_private,
+        )
         self.claims = Claims(self.database, self.labels, self.clock)
         #: What the page has counted last, and when by a clock that never goes back.
         self.page_counts: tuple[float, Any] | None = None

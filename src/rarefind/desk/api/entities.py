@@ -5,12 +5,14 @@ from __future__ import annotations
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from rarefind.desk.api import examples
+from rarefind.desk.api import control_examples, examples
+from rarefind.desk.api.control_views import order_summary
 from rarefind.desk.api.described import described, told
 from rarefind.desk.api.door import Door, WebDoor
 from rarefind.desk.api.parameters import Before, EntityName, Key, Rows
+from rarefind.desk.api.people import Person
 from rarefind.desk.api.problems import ProblemError
-from rarefind.desk.messages import EntityExport, ExportedCase, TransactionPage
+from rarefind.desk.messages import EntityExport, ExportedCase, OrderSummary, TransactionPage
 
 router = APIRouter(tags=["entities"])
 
@@ -35,11 +37,20 @@ def list_entity_transactions(
     **described("export", gives=EntityExport, example=examples.EXPORT, problems=(404,)),
 )
 def export_entity(
-    door: Door, entity: EntityName, key: Key, before: Before = None, limit: Rows = 1_000
+    door: Door,
+    entity: EntityName,
+    key: Key,
+    person: Person,
+    before: Before = None,
+    limit: Rows = 1_000,
 ) -> Response:
-    """Give all that is kept of an entity, such as to the person who asks for it."""
+    """Give all that is kept of an entity, such as to the person who asks for it.
+
+    It is written in the log who has asked, and of which rows of the ledger.
+    """
     place, views = _place(door, entity), door.views
     found = door.ledger.read_entity(place, key, before=before, limit=limit)
+    _record_export(door, entity, person, [entry.sequence for entry in found])
     is_checked = entity == door.schema.alerts.entity
     cases = door.lists.of_entity(key) if is_checked and before is None else []
     return told(
@@ -57,6 +68,28 @@ def export_entity(
             next=found[-1].sequence if len(found) == limit else None,
         )
     )
+
+
+@router.post(
+    "/entities/{entity}/{key}/erase",
+    **described("manage", gives=OrderSummary, example=control_examples.ORDER, problems=(404,)),
+)
+def erase_entity(door: Door, entity: EntityName, key: Key, person: Person) -> Response:
+    """Ask to erase who made the transactions of an entity, what was sent, and its features.
+
+    The decision process does it, after approval where the desk wants a second person; look at the
+    order to see when it is done. Times, amounts, identifiers and outcomes stay.
+    """
+    _place(door, entity)
+    return told(order_summary(door.control.orders.erase(entity, key, person)))
+
+
+def _record_export(door: WebDoor, entity: str, person: str, rows: list[int]) -> None:
+    # The log keeps for ever what it has: it names rows of the ledger, from which the key can be
+    # erased, and not the key.
+    detail = {"rows": len(rows), "first": rows[-1], "last": rows[0]} if rows else {"rows": 0}
+    with door.database.write() as writer:
+        door.control.audit.add(writer, person, "export", entity, detail)
 
 
 def _place(door: WebDoor, entity: str) -> int:

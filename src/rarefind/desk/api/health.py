@@ -11,6 +11,9 @@ from starlette.responses import Response
 
 from rarefind.desk.api.described import describe_web, open_to_all, told
 from rarefind.desk.api.door import Door
+from rarefind.desk.api.openapi import problem_answers
+
+_METRICS = 'rarefind_web_requests_total{method="GET",route="/queue",status="200"} 41.0'
 
 router = APIRouter(tags=["health"])
 
@@ -35,10 +38,10 @@ def is_ready(door: Door) -> Response:
     responses={
         200: {
             "description": "Counters, gauges and histograms.",
-            "content": {"text/plain": {"schema": {"type": "string"}, "example": ""}},
+            "content": {"text/plain": {"schema": {"type": "string"}, "example": _METRICS}},
         }
     }
-    | open_to_all(dict[str, bool], {}, 503)["responses"],
+    | problem_answers(408, 413, 422, 500, 503),
 )
 def metrics(door: Door) -> Response:
     """Give figures for Prometheus."""

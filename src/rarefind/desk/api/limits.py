@@ -98,14 +98,17 @@ async def read_body(receive: Receive, limit: int) -> bytes:
 
 
 class BodyLimit:
-    """Reads the body before an app sees the request, and refuses one that is too large or slow."""
+    """Reads the body before an app sees the request, and refuses one that is too large or slow.
 
-    def __init__(self, app: ASGIApp, limit: int) -> None:
-        self.app, self.limit = app, limit
+    Routes at the addresses ``but`` read it themselves, within limits of their own.
+    """
+
+    def __init__(self, app: ASGIApp, limit: int, but: frozenset[str] = frozenset()) -> None:
+        self.app, self.limit, self.but = app, limit, but
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        if scope["type"] != "http":
+        if scope["type"] != "http" or scope["path"] in self.but:
             return await self.app(scope, receive, send)
         try:
             if (declared_length(scope) or 0) > self.limit:

@@ -26,6 +26,16 @@ class Metrics:
             "refused", "Requests and transactions that were not stored.", ["type"], **own
         )
         self.rule_errors = Gauge("rule_errors", "Times that a rule could not be run.", **own)
+        self.model_errors = Gauge(
+            "model_errors", "Transactions that the model could not score.", **own
+        )
+        self.labels_waiting = Gauge(
+            "labels_waiting", "Labels that are found and not learnt yet.", **own
+        )
+        self.revision = Gauge("revision", "The revision of the settings in force.", **own)
+        self.snapshot_age = Gauge(
+            "snapshot_age_seconds", "Seconds since the last snapshot was made.", **own
+        )
         self.waiting = Gauge("waiting", "Transactions that wait for their decision.", **own)
         self.sequence = Gauge("sequence", "The last arrival number in the ledger.", **own)
         self.ready = Gauge("ready", "1 when transactions are decided.", **own)

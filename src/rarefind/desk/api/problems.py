@@ -23,7 +23,7 @@ KINDS: Final[Mapping[str, tuple[int, str]]] = {
     "too-slow": (408, "The request took too long to arrive"),
     "conflict": (409, "It contradicts what is stored"),
     "too-large": (413, "The request is too large"),
-    "not-json": (415, "The request is not JSON"),
+    "not-json": (415, "The request is not of the right type"),
     "invalid": (422, "The request is understood and wrong"),
     "too-many": (429, "Too many requests"),
     "internal": (500, "The desk has made a mistake"),

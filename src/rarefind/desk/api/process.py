@@ -1,29 +1,39 @@
-"""The decision process: its folder is opened, its ledger read, and its door served."""
+"""The decision process: its door is opened, its ledger read, and transactions are decided."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator
+import threading
+import time
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
 
 import uvicorn
 
 from rarefind.desk.api.batcher import Batcher
 from rarefind.desk.api.decisions import DecisionDoor, decision_app
-from rarefind.desk.api.logs import Log
+from rarefind.desk.api.desk_watch import DeskWatch
+from rarefind.desk.api.idle import IdleWork
+from rarefind.desk.api.limits import PATIENCE
+from rarefind.desk.api.logs import Log, place_of
 from rarefind.desk.api.metrics import Metrics
+from rarefind.desk.api.patience import PatientProtocol
 from rarefind.desk.api.tokens import Tokens
 from rarefind.desk.clock import DeskClock
+from rarefind.desk.control import Control
 from rarefind.desk.database import Durability
 from rarefind.desk.decision import Decider
+from rarefind.desk.decision.memory import open_memory
 from rarefind.desk.features import FeatureState
+from rarefind.desk.features.snapshots import snapshot_files
 from rarefind.desk.folder import DeskFolder
 from rarefind.desk.intake import Intake
+from rarefind.desk.labels import LabelHistory
+from rarefind.desk.ledger import LedgerUnavailable
 
-#: Tokens that others make and revoke are known after so many seconds.
-_RELOAD = 1.0
+#: Seconds between two lines about the progress of a start, and two attempts of one.
+_PROGRESS, _AGAIN = 5.0, 1.0
 
 
 def serve_decisions(
@@ -32,55 +42,179 @@ def serve_decisions(
     durability: Durability,
     clock: DeskClock | None = None,
 ) -> bool:
-    """Decide transactions until the process is told to stop; False if it has failed."""
-    intake, log = Intake(folder.schema), Log("decision")
-    decider = Decider(
-        FeatureState(folder.schema),
-        folder.open_ledger(durability),
-        secret=folder.secret,
-        clock=clock,
-    )
-    decider.restore(folder.snapshots)
-    tokens = Tokens(folder.open_desk())
-    door = DecisionDoor(
-        intake,
-        tokens,
-        Metrics(),
-        log,
-        lambda: [] if decider.model else ["There is no model yet."],
-        durability,
-    )
+    """Decide transactions until the process is told to stop; False if it has failed.
 
-    @asynccontextmanager
-    async def run() -> AsyncIterator[None]:
-        door.batcher = batcher = Batcher(
-            decider,
-            threaded=durability == "disk" or folder.is_remote,
-            room=folder.schema.limits.waiting,
-            metrics=door.metrics,
-            log=log,
-        )
-        batcher.start()
-        watch = asyncio.create_task(_watch(batcher))
-        yield
-        await batcher.stop()
-        await watch
+    ``/healthz`` is answered at once, and transactions when the ledger is read.
+    """
+    process = DecisionProcess(folder, durability, clock)
+    server_of(process).run(sockets=[listener])
+    return not process.has_failed
 
-    async def _watch(batcher: Batcher[Any, Any]) -> None:
-        while not batcher.ended.is_set():
-            try:
-                await asyncio.wait_for(batcher.ended.wait(), _RELOAD)
-            except TimeoutError:
-                try:
-                    tokens.reload()
-                except Exception as error:
-                    log.seldom("tokens", error=type(error).__name__)
-        server.should_exit = True
 
+def server_of(process: DecisionProcess) -> uvicorn.Server:
+    """The server that opens the door of a decision process."""
     server = uvicorn.Server(
         uvicorn.Config(
-            decision_app(door, run), log_level="error", access_log=False, server_header=False
+            decision_app(process.door, process.run),
+            http=PatientProtocol,
+            log_level="error",
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=round(PATIENCE),
         )
     )
-    server.run(sockets=[listener])
-    return door.batcher is not None and not door.batcher.has_failed
+
+    def stop() -> None:
+        server.should_exit = True
+
+    process.when_ended = stop
+    return server
+
+
+class DecisionProcess:
+    """What runs behind the door of a decision process.
+
+    Parameters
+    ----------
+    folder : DeskFolder
+    durability : {"process", "disk"}
+    clock : DeskClock, optional
+
+    Attributes
+    ----------
+    door : DecisionDoor
+    has_failed : bool
+        Whether it ended by itself.
+    when_ended : callable
+        Called when nothing more will be decided.
+    """
+
+    def __init__(
+        self, folder: DeskFolder, durability: Durability, clock: DeskClock | None = None
+    ) -> None:
+        self.folder, self.log, self.has_failed = folder, Log("decision"), False
+        self.when_ended: Callable[[], None] = lambda: None
+        self._threaded = durability == "disk" or folder.is_remote
+        schema, clock = folder.schema, clock or DeskClock()
+        ledger, desk = folder.open_ledger(durability), folder.open_desk()
+        self.decider = Decider(FeatureState(schema), ledger, secret=folder.secret, clock=clock)
+        tokens = Tokens(desk)
+        self.watch = DeskWatch(
+            desk,
+            Control(desk, schema, folder.models, clock),
+            LabelHistory(desk, schema, clock),
+            tokens,
+            self.decider,
+            folder.snapshots,
+            self.log,
+        )
+        self.idle = IdleWork(ledger, self.watch.upkeep, folder.snapshots, self.log)
+        self.door = DecisionDoor(
+            Intake(schema), tokens, Metrics(), self.log, self.notes, durability, self.measure
+        )
+        self._stopping = threading.Event()
+
+    @asynccontextmanager
+    async def run(self) -> AsyncIterator[None]:
+        """Live for as long as the server does."""
+        life = asyncio.create_task(self._live())
+        yield
+        self._stopping.set()
+        if self.door.batcher is not None:
+            await self.door.batcher.stop()
+        await life
+
+    def notes(self) -> list[str]:
+        """Sentences for people about what decides, and what is wrong with it."""
+        in_force, decider = self.watch.in_force, self.decider
+        found = [] if in_force is None else list(in_force.notes)
+        found += [
+            f"The rule {name!r} could not be run on {count:,} transactions since it was read."
+            for name, count in list(decider.rules.failures.items())
+        ]
+        if decider.model_failures:
+            found.append(
+                f"The model could not score {decider.model_failures:,} transactions since the "
+                "start: rules alone have decided these."
+            )
+        return found + list(self.watch.trouble.values())
+
+    def measure(self) -> None:
+        """Bring those figures up to date that are not counted as they happen."""
+        own, decider = self.door.metrics, self.decider
+        own.sequence.set(decider.ledger.last.sequence)
+        own.rule_errors.set(decider.rule_failures)
+        own.model_errors.set(decider.model_failures)
+        own.labels_waiting.set(self.watch.labels_waiting)
+        own.revision.set(self.watch.in_force.revision if self.watch.in_force else 0)
+        files = snapshot_files(self.folder.snapshots)
+        try:
+            own.snapshot_age.set(time.time() - files[0].stat().st_mtime if files else float("nan"))
+        except FileNotFoundError:
+            own.snapshot_age.set(float("nan"))
+
+    async def _live(self) -> None:
+        try:
+            if not await asyncio.to_thread(self._start):
+                return
+        except Exception as error:
+            self.log.error("not started", error=type(error).__name__, at=place_of(error))
+            self.has_failed = True
+            self.when_ended()
+            return
+        batcher = Batcher(
+            self.decider,
+            threaded=self._threaded,
+            room=self.folder.schema.limits.waiting,
+            metrics=self.door.metrics,
+            log=self.log,
+        )
+        batcher.start()
+        self.door.batcher = batcher
+        if self._stopping.is_set():
+            await batcher.stop()
+        await asyncio.gather(self.watch.run(batcher), self.idle.run(batcher))
+        self.has_failed = batcher.has_failed
+        self.when_ended()
+
+    def _start(self) -> bool:
+        """Read the ledger and the settings; False if the desk was stopped meanwhile."""
+        begin = time.monotonic()
+        while not self._stopping.is_set():
+            try:
+                self._restore(begin)
+                self.watch.start()
+            except LedgerUnavailable as error:
+                self.log.seldom("starting", detail=str(error))
+                self._stopping.wait(_AGAIN)
+            except _Stopped:
+                return False
+            else:
+                return True
+        return False
+
+    def _restore(self, begin: float) -> None:
+        decider = self.decider
+        memory, restart = open_memory(
+            self.folder.schema, self.folder.secret, decider.ledger, self.folder.snapshots
+        )
+        for name, why in restart.passed_over.items():
+            self.log.warning("snapshot passed over", name=name, detail=why)
+        last, said = decider.ledger.last.sequence, time.monotonic()
+
+        def step(sequence: int) -> None:
+            nonlocal said
+            if self._stopping.is_set():
+                raise _Stopped
+            if time.monotonic() - said > _PROGRESS:
+                said = time.monotonic()
+                self.log.info("starting", sequence=sequence, of=last)
+
+        rows = memory.follow(decider.ledger, step)
+        decider.use_memory(memory)
+        seconds = round(time.monotonic() - begin, 3)
+        self.log.info("ready", snapshot=restart.snapshot, rows=rows, seconds=seconds)
+
+
+class _Stopped(Exception):  # noqa: N818
+    """The desk was stopped before it was ready."""

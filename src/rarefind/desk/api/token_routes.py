@@ -11,6 +11,7 @@ from rarefind.desk.api import examples
 from rarefind.desk.api.described import described, told
 from rarefind.desk.api.door import Door, WebDoor
 from rarefind.desk.api.parameters import Name
+from rarefind.desk.api.people import Person
 from rarefind.desk.api.problems import ProblemError
 from rarefind.desk.api.sent import sent
 from rarefind.desk.api.tokens import TokenRow
@@ -37,7 +38,7 @@ def list_tokens(door: Door) -> Response:
         problems=(409,),
     ),
 )
-def make_token(door: Door, new: Annotated[NewToken, sent(NewToken)]) -> Response:
+def make_token(door: Door, person: Person, new: Annotated[NewToken, sent(NewToken)]) -> Response:
     """Make a token; it is shown this once."""
     if not new.name.isprintable():
         raise ProblemError("invalid", "A name has no control characters.", "name")
@@ -45,7 +46,7 @@ def make_token(door: Door, new: Annotated[NewToken, sent(NewToken)]) -> Response
         raise ProblemError(
             "conflict", f"There is a token {new.name!r}, or was one: choose another name.", "name"
         )
-    token = door.tokens.make(new.name, new.role, door.clock.now())
+    token = door.tokens.make(new.name, new.role, door.clock.now(), person)
     return told(MadeToken(name=new.name, role=new.role, token=token))
 
 
@@ -53,18 +54,18 @@ def make_token(door: Door, new: Annotated[NewToken, sent(NewToken)]) -> Response
     "/tokens/{name}/revoke",
     **described("manage", gives=TokenSummary, example=examples.TOKEN, problems=(404,)),
 )
-def revoke_token(door: Door, name: Name) -> Response:
+def revoke_token(door: Door, name: Name, person: Person) -> Response:
     """End a token: within a second no process of the desk takes it."""
-    if _find(door, name) is None:
-        raise ProblemError("not-found", f"There is no token {name!r}.")
-    door.tokens.revoke(name, door.clock.now())
-    row = _find(door, name)
-    assert row is not None  # tokens are never deleted
-    return told(_summary(row))
+    if _find(door, name).revoked is None:
+        door.tokens.revoke(name, door.clock.now(), person)
+    return told(_summary(_find(door, name)))
 
 
-def _find(door: WebDoor, name: str) -> TokenRow | None:
-    return next((row for row in door.tokens.rows() if row.name == name), None)
+def _find(door: WebDoor, name: str) -> TokenRow:
+    for row in door.tokens.rows():
+        if row.name == name:
+            return row
+    raise ProblemError("not-found", f"There is no token {name!r}.")
 
 
 def _summary(row: TokenRow) -> TokenSummary:

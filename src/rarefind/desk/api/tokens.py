@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from rarefind.desk.api.problems import ProblemError
 from rarefind.desk.api.roles import ROLES, Action, Role, is_allowed, roles_for
+from rarefind.desk.control import Audit
 from rarefind.desk.database import Database, DatabaseConflict, migrate
 
 _STEPS = (
@@ -23,6 +24,8 @@ _STEPS = (
 )
 # A token of a desk is seen as one where it should not be, such as in a repository.
 _MARK = "rarefind_"
+#: Who makes a token on the machine of the desk itself.
+COMMAND_LINE = "command line"
 
 
 class Token(NamedTuple):
@@ -48,11 +51,13 @@ class Tokens:
     ----------
     database : Database
         The desk's own, not the ledger.
+    audit : Audit, optional
+        Where it is written who has made and revoked tokens.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, audit: Audit | None = None) -> None:
         migrate(database, "tokens", _STEPS)
-        self._database = database
+        self._database, self._audit = database, audit
         self._known: dict[bytes, Token] = {}
         self.reload()
 
@@ -61,7 +66,7 @@ class Tokens:
         rows = self._database.read("SELECT digest, name, role FROM tokens WHERE revoked IS NULL")
         self._known = {bytes.fromhex(digest): Token(name, role) for digest, name, role in rows}
 
-    def make(self, name: str, role: Role, now: int) -> str:
+    def make(self, name: str, role: Role, now: int, by: str = COMMAND_LINE) -> str:
         """Make a token; it is returned once, and cannot be read again."""
         if not name or not name.isprintable() or len(name) > 100:
             raise ValueError(f"{name!r} is not a name for a token: use letters and digits.")
@@ -77,6 +82,8 @@ class Tokens:
                     role=role,
                     made=now,
                 )
+                if self._audit is not None:
+                    self._audit.add(transaction, by, "make token", name, {"role": role})
         except DatabaseConflict:
             raise ValueError(
                 f"There is a token {name!r} already, or was one: choose another name."
@@ -84,7 +91,7 @@ class Tokens:
         self.reload()
         return token
 
-    def revoke(self, name: str, now: int) -> None:
+    def revoke(self, name: str, now: int, by: str = COMMAND_LINE) -> None:
         """End a token: within a second no process of the desk takes it."""
         with self._database.write() as transaction:
             changed = transaction.execute(
@@ -92,6 +99,8 @@ class Tokens:
                 name=name,
                 now=now,
             )
+            if changed and self._audit is not None:
+                self._audit.add(transaction, by, "revoke token", name)
         if not changed:
             raise ValueError(f"There is no token {name!r} to revoke.")
         self.reload()

@@ -15,7 +15,22 @@ from starlette.responses import Response
 
 from rarefind._core.text import visible
 from rarefind.desk.alerts import CaseError, NoSuchCase
-from rarefind.desk.api import cases, claims, entities, health, page, token_routes, transactions
+from rarefind.desk.api import (
+    audit,
+    blocks,
+    cases,
+    claims,
+    entities,
+    health,
+    lists,
+    models,
+    orders,
+    page,
+    rules,
+    token_routes,
+    transactions,
+    webhooks,
+)
 from rarefind.desk.api.door import WebDoor
 from rarefind.desk.api.errors import answer_http_error, answerer_of_errors, route_of
 from rarefind.desk.api.limits import BodyLimit
@@ -23,16 +38,43 @@ from rarefind.desk.api.parameters import KeptSlashes
 from rarefind.desk.api.problems import ProblemError, answer_problem, problem_response
 from rarefind.desk.api.secure import SafeHeaders
 from rarefind.desk.api.web_metrics import Counted
+from rarefind.desk.control import ControlConflict, ControlError, NotThere
 from rarefind.desk.database import CommitUnknown, DatabaseUnavailable
 from rarefind.desk.labels import ClaimError, NoSuchClaim
+from rarefind.desk.webhooks import AddressError, NoSuchWebhook, WebhookError
+from rarefind.rules import RuleError
 
-_RESOURCES = (cases, claims, transactions, entities, token_routes, health, page)
+_RESOURCES = (
+    cases,
+    claims,
+    transactions,
+    entities,
+    rules,
+    lists,
+    blocks,
+    models,
+    orders,
+    webhooks,
+    token_routes,
+    audit,
+    health,
+    page,
+)
+#: Where files are sent to, which are not read into memory.
+_UPLOADS = frozenset({"/models"})
 #: What each error of the domain is to who has asked.
 _KINDS: dict[type[Exception], str] = {
     NoSuchCase: "not-found",
     CaseError: "conflict",
     NoSuchClaim: "not-found",
     ClaimError: "conflict",
+    NotThere: "not-found",
+    ControlConflict: "conflict",
+    ControlError: "invalid",
+    RuleError: "invalid",
+    NoSuchWebhook: "not-found",
+    WebhookError: "invalid",
+    AddressError: "invalid",
 }
 
 
@@ -69,7 +111,7 @@ def web_app(
             Middleware(Counted, metrics=door.metrics),
             Middleware(SafeHeaders),
             Middleware(KeptSlashes),
-            Middleware(BodyLimit, limit=door.schema.limits.body),
+            Middleware(BodyLimit, limit=door.schema.limits.body, but=_UPLOADS),
         ],
         exception_handlers={
             ProblemError: answer_problem,

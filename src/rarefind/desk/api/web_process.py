@@ -34,7 +34,13 @@ def serve_web(
     """
     log = Log("web")
     door = WebDoor(
-        folder.schema, folder.open_desk(), folder.read_ledger(), DecisionProcess(decisions), log
+        folder.schema,
+        folder.open_desk(),
+        folder.read_ledger(),
+        DecisionProcess(decisions),
+        folder.models,
+        folder.secret,
+        log,
     )
 
     @asynccontextmanager

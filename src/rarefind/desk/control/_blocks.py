@@ -134,7 +134,7 @@ class Blocks:
             if known.state == "in force":
                 return known
             if self._second_person and known.asked_by == person:
-                raise ControlError(
+                raise ControlConflict(
                     f"{person} has asked for block {block}: another person has to approve it."
                 )
             return self._answer(writer, known, person, "in force", "approve block")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rarefind.desk.clock import DeskClock
 from rarefind.desk.control._audit import Audit, record_change
-from rarefind.desk.control._errors import ControlError, NotThere, check_name
+from rarefind.desk.control._errors import ControlConflict, ControlError, NotThere, check_name
 from rarefind.desk.control._rule_rows import current_rules
 from rarefind.desk.database import Database, Row, Writer
 
@@ -91,7 +91,7 @@ class Lists:
                 raise NotThere(f"There is no list {name!r}.")
             for rule in current_rules(writer):
                 if rule.role != "off" and name in rule.lists:
-                    raise ControlError(
+                    raise ControlConflict(
                         f"The rule {rule.name!r} asks the list {name!r}: change the rule, or turn "
                         "it off, before you delete the list."
                     )

@@ -148,7 +148,7 @@ class Orders:
             if known.state != "asked":
                 raise ControlConflict(f"Order {order} is {known.state} already.")
             if state == "approved" and known.asked_by == person:
-                raise ControlError(
+                raise ControlConflict(
                     f"{person} has asked for order {order}: another person has to approve it."
                 )
             writer.execute(

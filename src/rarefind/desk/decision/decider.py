@@ -37,6 +37,22 @@ class DeskModel(Protocol):
         """Return the probability or priority of a record."""
 
 
+class Settings(Protocol):
+    """What people have decided about a desk, as of one time."""
+
+    @property
+    def rules(self) -> RuleBook:
+        """The rules in force."""
+
+    @property
+    def blocked(self) -> frozenset[str]:
+        """The entities that are blocked."""
+
+    @property
+    def model(self) -> DeskModel | None:
+        """The model that scores, if there is one."""
+
+
 @dataclass
 class Prepared:
     """Transactions that are decided and not stored yet, and how to take them back."""
@@ -77,12 +93,24 @@ class Decider:
         self.blocked: frozenset[str] = frozenset()
         self.model: DeskModel | None = None
         self.model_failures = 0
+        self._earlier_failures = 0
         self.share = RandomShare(schema.alerts, secret)
         self._secret = secret
         self._checked = list(schema.entities).index(schema.alerts.entity)
         self._ahead = nanoseconds("limits.ahead", schema.limits.ahead)
         self._open: Prepared | None = None
         self._in_doubt = False
+
+    def use(self, settings: Settings) -> None:
+        """Decide by other rules, blocked entities and another model from now on."""
+        if settings.rules is not self.rules:
+            self._earlier_failures += self.rules.failures.total()
+        self.rules, self.blocked, self.model = settings.rules, settings.blocked, settings.model
+
+    @property
+    def rule_failures(self) -> int:
+        """How often a rule could not be run since the start."""
+        return self._earlier_failures + self.rules.failures.total()
 
     def use_memory(self, memory: Memory) -> None:
         """Go on from what is remembered up to the ledger's last row."""

@@ -172,7 +172,10 @@ def make_snapshot(
             continue
         if restart.snapshot == memory.sequence > 0:
             return None
-        path = memory.to_snapshot(position, erasures, now).write(folder)
+        try:
+            path = memory.to_snapshot(position, erasures, now).write(folder)
+        except FileNotFoundError:
+            continue  # somebody was erased: the file was deleted before it was whole
         # What was erased after the reading began may be in it, and must not stay on the disk.
         if ledger.erasures != erasures:
             path.unlink(missing_ok=True)

@@ -56,6 +56,8 @@ def guess_schema(
     amount: str | None = None,
     entities: Sequence[str] | None = None,
     target: str | None = None,
+    budget: int | None = None,
+    time_zone: str | None = None,
 ) -> Guess:
     """Propose the schema of a desk from some of its transactions.
 
@@ -72,6 +74,10 @@ def guess_schema(
         The columns of who pays and is paid; the first is the one that is checked.
     target : str, default=None
         A column with labels, which is not part of a transaction.
+    budget : int, default=None
+        Checks a day; by default that of :class:`rarefind.desk.Schema`.
+    time_zone : str, default=None
+        Of times that are written without one; by default UTC.
 
     Returns
     -------
@@ -94,7 +100,7 @@ def guess_schema(
     outcome, accepted = columns.find_outcome(own)
     extra = columns.extra([*own, *([outcome] if outcome else [])])
     return Guess(
-        _schema(name, columns, own, outcome, accepted, extra),
+        _schema(name, columns, own, outcome, accepted, extra, budget, time_zone),
         tuple(columns.notes),
     )
 
@@ -211,6 +217,8 @@ def _schema(
     outcome: str | None,
     accepted: tuple[str, ...],
     extra: dict[str, Kind],
+    budget: int | None,
+    time_zone: str | None,
 ) -> Schema:
     id, time, amount, payer, *paid = own
     countries = [c for c, kind in extra.items() if kind == "text" and _rank(c, _PLACE) == 0]
@@ -218,6 +226,8 @@ def _schema(
     for column in paid:
         entities[_entity(column)] = EntitySchema(column, risk=True)
     transaction: dict[str, Any] = {} if outcome is None else {"accepted": accepted}
+    transaction |= {} if time_zone is None else {"time_zone": time_zone}
+    alerts: dict[str, Any] = {} if budget is None else {"budget": budget}
     schema = Schema(
         name,
         TransactionSchema(
@@ -228,7 +238,7 @@ def _schema(
             **transaction,
         ),
         entities,
-        AlertSchema(_entity(payer)),
+        AlertSchema(_entity(payer), **alerts),
     )
     return Schema.from_text(schema.to_text())  # checked
 

@@ -47,7 +47,7 @@ SELECT sequence, chain FROM (
 ) AS last_rows ORDER BY sequence DESC LIMIT 1
 """
 
-_POSITION = """
+_CHAIN_AT = """
 SELECT chain FROM entries WHERE sequence = :sequence
 UNION ALL SELECT chain FROM labels WHERE sequence = :sequence
 UNION ALL SELECT chain FROM anchors WHERE sequence = :sequence
@@ -198,9 +198,12 @@ class Ledger:
             after=after,
             upto=upto,
         )
-        return [tables.to_entry(row) for row in alerts], self.position_of(upto) or Position(
-            upto, b""
-        )
+        return [tables.to_entry(row) for row in alerts], Position(upto, self.chain_at(upto) or b"")
+
+    def chain_at(self, sequence: int) -> bytes | None:
+        """Return the chain up to a row; None if it is not there, or was deleted by retention."""
+        rows = self._database.read(_CHAIN_AT, sequence=sequence)
+        return bytes(rows[0][0]) if rows else None
 
     def labels_of(self, ids: Sequence[str]) -> list[LabelEntry]:
         """Return all labels that these transactions were given, the oldest first."""
@@ -240,9 +243,9 @@ class Ledger:
 
     def position_of(self, sequence: int) -> Position | None:
         """Return the position of a row that is there, or was deleted last."""
-        rows = self._database.read(_POSITION, sequence=sequence)
-        if rows:
-            return Position(sequence, bytes(rows[0][0]))
+        chain = self.chain_at(sequence)
+        if chain is not None:
+            return Position(sequence, chain)
         return Position(0, START) if sequence == 0 == self.deleted().sequence else None
 
     @property

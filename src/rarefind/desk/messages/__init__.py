@@ -17,7 +17,27 @@ from rarefind.desk.messages._cases import (
     Snooze,
 )
 from rarefind.desk.messages._claims import ClaimPage, ClaimSummary, NewClaim
+from rarefind.desk.messages._control import (
+    AuditEntry,
+    AuditPage,
+    BlockSummary,
+    LiftedBlock,
+    MadeWebhook,
+    ModelSummary,
+    NewBlock,
+    NewWebhook,
+    OrderSummary,
+    Promotion,
+    WebhookSummary,
+)
 from rarefind.desk.messages._entities import EntityExport, ExportedCase
+from rarefind.desk.messages._rules import (
+    ListSummary,
+    ListValues,
+    NewRole,
+    NewRule,
+    RuleSummary,
+)
 from rarefind.desk.messages._tokens import MadeToken, NewToken, TokenSummary
 from rarefind.desk.messages._transactions import (
     DecidedTransaction,
@@ -28,6 +48,9 @@ from rarefind.desk.messages._transactions import (
 
 __all__ = [
     "AlertSummary",
+    "AuditEntry",
+    "AuditPage",
+    "BlockSummary",
     "CaseFile",
     "CasePage",
     "CaseSummary",
@@ -39,14 +62,27 @@ __all__ = [
     "ExportedCase",
     "GivenLabel",
     "GivenVerdict",
+    "LiftedBlock",
+    "ListSummary",
+    "ListValues",
     "MadeToken",
+    "MadeWebhook",
+    "ModelSummary",
+    "NewBlock",
     "NewClaim",
+    "NewRole",
+    "NewRule",
     "NewToken",
     "NewVerdict",
+    "NewWebhook",
     "NextCase",
+    "OrderSummary",
+    "Promotion",
     "QueueToday",
+    "RuleSummary",
     "Snooze",
     "TokenSummary",
     "TransactionPage",
     "TransactionSummary",
+    "WebhookSummary",
 ]

@@ -36,9 +36,12 @@ class TransactionSummary(ReadMessage, frozen=True, kw_only=True):
 
 
 class GivenLabel(ReadMessage, frozen=True, kw_only=True):
-    """What a transaction was found to be, and from when on decisions knew it."""
+    """What a transaction was found to be, and from when on decisions knew it.
 
-    fraud: bool
+    ``fraud`` is null where an earlier label was taken back.
+    """
+
+    fraud: bool | None
     source: str
     arrived: Instant
 

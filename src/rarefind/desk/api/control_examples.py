@@ -1,0 +1,114 @@
+"""Examples of what people decide, as the description of the web process shows them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from rarefind.desk.messages import (
+    AuditEntry,
+    AuditPage,
+    BlockSummary,
+    LiftedBlock,
+    ListSummary,
+    ListValues,
+    MadeWebhook,
+    ModelSummary,
+    NewBlock,
+    NewRole,
+    NewRule,
+    NewWebhook,
+    OrderSummary,
+    Promotion,
+    RuleSummary,
+    WebhookSummary,
+)
+
+_AT = datetime(2026, 1, 31, 14, tzinfo=UTC)
+_TEXT = "amount > factor * card_mean_30D and not ecommerce"
+
+NEW_RULE = NewRule(
+    text=_TEXT, role="shadow", weight=1.0, constants={"factor": 5.0}, note="Watch it.", based_on=0
+)
+RULE = RuleSummary(
+    name="far above the mean",
+    version=1,
+    text=_TEXT,
+    role="shadow",
+    weight=1.0,
+    constants={"factor": 5.0},
+    lists=[],
+    note="Watch it.",
+    person="eve",
+    at=_AT,
+)
+NEW_ROLE = NewRole(role="scoring", note="Half of what it found was fraud.")
+VALUES = ListValues(values=["FR", "US"])
+LIST = ListSummary(name="countries", person="eve", changed=_AT, values=["FR", "US"])
+MODEL = ModelSummary(
+    digest="91ab6c0d",
+    name="january.rarefind",
+    estimator="SGBAPClassifier",
+    columns=["amount", "card_mean_30D"],
+    own_threshold=0.31,
+    threshold=0.31,
+    state="challenger",
+    added=_AT,
+    added_by="sam",
+    changed=_AT,
+    changed_by="sam",
+)
+PROMOTION = Promotion(threshold=0.4)
+NEW_BLOCK = NewBlock(key="card-7", note="Confirmed fraud.")
+LIFTED = LiftedBlock(note="The customer has a new card.")
+BLOCK = BlockSummary(
+    id=12,
+    entity="card",
+    key="card-7",
+    state="waiting",
+    note="Confirmed fraud.",
+    asked=_AT,
+    asked_by="ann",
+    answered=None,
+    answered_by=None,
+    lifted=None,
+    lifted_by=None,
+)
+ORDER = OrderSummary(
+    id=2,
+    kind="erase",
+    entity="card",
+    key="",
+    state="done",
+    asked=_AT,
+    asked_by="max",
+    answered=_AT,
+    answered_by="max",
+    ended=_AT,
+    result={"transactions": 41},
+)
+AUDIT = AuditPage(
+    rows=[
+        AuditEntry(
+            number=1,
+            at=_AT,
+            person="eve",
+            action="save rule",
+            subject="far above the mean",
+            detail={"version": 1},
+        )
+    ],
+    next=None,
+    last="1:5f0c",
+)
+NEW_WEBHOOK = NewWebhook(url="https://example.com/alerts", events=["alert"])
+WEBHOOK = WebhookSummary(
+    id=1,
+    url="https://example.com/alerts",
+    events=["alert"],
+    made_by="max",
+    made=_AT,
+    failures=0,
+    waiting=0,
+    dead=0,
+)
+MADE_WEBHOOK = MadeWebhook(webhook=WEBHOOK, secret="rarefind_webhook_…")

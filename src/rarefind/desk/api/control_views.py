@@ -1,0 +1,119 @@
+"""What people have decided, as it is told."""
+
+from __future__ import annotations
+
+from rarefind.desk.api.views import instant, instant_or_none
+from rarefind.desk.control import AuditRow, Block, DeskRule, ModelRow, NamedList, Order
+from rarefind.desk.messages import (
+    AuditEntry,
+    BlockSummary,
+    ListSummary,
+    ModelSummary,
+    OrderSummary,
+    RuleSummary,
+    WebhookSummary,
+)
+from rarefind.desk.webhooks import Webhook
+
+
+def rule_summary(rule: DeskRule) -> RuleSummary:
+    """A version of a rule."""
+    return RuleSummary(
+        name=rule.name,
+        version=rule.version,
+        text=rule.text,
+        role=rule.role,
+        weight=rule.weight,
+        constants=rule.constants,
+        lists=list(rule.lists),
+        note=rule.note,
+        person=rule.person,
+        at=instant(rule.at),
+    )
+
+
+def list_summary(found: NamedList) -> ListSummary:
+    """A named list."""
+    return ListSummary(
+        name=found.name,
+        person=found.person,
+        changed=instant(found.changed),
+        values=list(found.values),
+    )
+
+
+def model_summary(model: ModelRow) -> ModelSummary:
+    """A model."""
+    return ModelSummary(
+        digest=model.digest,
+        name=model.name,
+        estimator=model.estimator,
+        columns=list(model.columns),
+        own_threshold=model.own_threshold,
+        threshold=model.threshold,
+        state=model.state,
+        added=instant(model.added),
+        added_by=model.added_by,
+        changed=instant(model.changed),
+        changed_by=model.changed_by,
+    )
+
+
+def block_summary(block: Block, entity: str) -> BlockSummary:
+    """A block of an entity of the kind that the desk checks."""
+    return BlockSummary(
+        id=block.id,
+        entity=entity,
+        key=block.entity,
+        state=block.state,
+        note=block.note,
+        asked=instant(block.asked),
+        asked_by=block.asked_by,
+        answered=instant_or_none(block.answered),
+        answered_by=block.answered_by,
+        lifted=instant_or_none(block.lifted),
+        lifted_by=block.lifted_by,
+    )
+
+
+def order_summary(order: Order) -> OrderSummary:
+    """An order to the decision process."""
+    return OrderSummary(
+        id=order.id,
+        kind=order.kind,
+        entity=order.entity,
+        key=order.key,
+        state=order.state,
+        asked=instant(order.asked),
+        asked_by=order.asked_by,
+        answered=instant_or_none(order.answered),
+        answered_by=order.answered_by,
+        ended=instant_or_none(order.ended),
+        result=order.result,
+    )
+
+
+def audit_entry(row: AuditRow) -> AuditEntry:
+    """A row of the log."""
+    return AuditEntry(
+        number=row.number,
+        at=instant(row.at),
+        person=row.person,
+        action=row.action,
+        subject=row.subject,
+        detail=row.detail,
+    )
+
+
+def webhook_summary(webhook: Webhook) -> WebhookSummary:
+    """An address that messages are sent to."""
+    return WebhookSummary(
+        id=webhook.id,
+        url=webhook.url,
+        events=list(webhook.events),
+        made_by=webhook.made_by,
+        made=instant(webhook.made),
+        failures=webhook.failures,
+        waiting=webhook.waiting,
+        dead=webhook.dead,
+    )

@@ -1,0 +1,49 @@
+"""Orders to the decision process, which alone writes the ledger: to erase an entity."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from rarefind.desk.api import control_examples as examples
+from rarefind.desk.api.control_views import order_summary
+from rarefind.desk.api.described import described, told
+from rarefind.desk.api.door import Door
+from rarefind.desk.api.parameters import Number, Rows
+from rarefind.desk.api.people import Person
+from rarefind.desk.messages import OrderSummary
+
+router = APIRouter(tags=["orders"])
+
+
+@router.get("/orders", **described("manage", gives=list[OrderSummary], example=[examples.ORDER]))
+def list_orders(door: Door, limit: Rows = 100) -> Response:
+    """List orders, the newest first."""
+    return told([order_summary(order) for order in door.control.orders.all(limit)])
+
+
+@router.get(
+    "/orders/{order}",
+    **described("manage", gives=OrderSummary, example=examples.ORDER, problems=(404,)),
+)
+def show_order(door: Door, order: Number) -> Response:
+    """Show an order, and what came of it."""
+    return told(order_summary(door.control.orders.get(order)))
+
+
+@router.post(
+    "/orders/{order}/approve",
+    **described("manage", gives=OrderSummary, example=examples.ORDER, problems=(404, 409)),
+)
+def approve_order(door: Door, order: Number, person: Person) -> Response:
+    """Let an order be carried out; not by who has asked for it."""
+    return told(order_summary(door.control.orders.approve(order, person)))
+
+
+@router.post(
+    "/orders/{order}/reject",
+    **described("manage", gives=OrderSummary, example=examples.ORDER, problems=(404, 409)),
+)
+def reject_order(door: Door, order: Number, person: Person) -> Response:
+    """Answer that an order is not to be carried out."""
+    return told(order_summary(door.control.orders.reject(order, person)))

@@ -1,0 +1,93 @@
+"""Rules: written, changed and turned off by experts; every version stays."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from rarefind.desk.api import control_examples as examples
+from rarefind.desk.api.control_views import rule_summary
+from rarefind.desk.api.described import described, told
+from rarefind.desk.api.door import Door
+from rarefind.desk.api.parameters import Name
+from rarefind.desk.api.people import Person
+from rarefind.desk.api.sent import sent
+from rarefind.desk.messages import NewRole, NewRule, RuleSummary
+
+router = APIRouter(tags=["rules"])
+
+
+@router.get("/rules", **described("read", gives=list[RuleSummary], example=[examples.RULE]))
+def list_rules(door: Door) -> Response:
+    """List the rules as they are now."""
+    return told([rule_summary(rule) for rule in door.control.rules.all()])
+
+
+@router.get(
+    "/rules/{name}",
+    **described("read", gives=RuleSummary, example=examples.RULE, problems=(404,)),
+)
+def show_rule(door: Door, name: Name) -> Response:
+    """Show a rule as it is now."""
+    return told(rule_summary(door.control.rules.get(name)))
+
+
+@router.get(
+    "/rules/{name}/history",
+    **described("read", gives=list[RuleSummary], example=[examples.RULE], problems=(404,)),
+)
+def show_rule_history(door: Door, name: Name) -> Response:
+    """Show all versions of a rule, the first first."""
+    return told([rule_summary(rule) for rule in door.control.rules.history(name)])
+
+
+@router.put(
+    "/rules/{name}",
+    **described(
+        "rule",
+        gives=RuleSummary,
+        example=examples.RULE,
+        takes=NewRule,
+        sends=examples.NEW_RULE,
+        problems=(409,),
+    ),
+)
+def save_rule(
+    door: Door, name: Name, person: Person, rule: Annotated[NewRule, sent(NewRule)]
+) -> Response:
+    """Save a new rule, or another version of one that is there.
+
+    It is checked first: a rule that the desk could not run is not saved, and the answer says where
+    it is wrong.
+    """
+    saved = door.control.rules.save(
+        name,
+        rule.text,
+        person,
+        role=rule.role,
+        weight=rule.weight,
+        constants=rule.constants,
+        note=rule.note,
+        based_on=rule.based_on,
+    )
+    return told(rule_summary(saved))
+
+
+@router.post(
+    "/rules/{name}/role",
+    **described(
+        "rule",
+        gives=RuleSummary,
+        example=examples.RULE,
+        takes=NewRole,
+        sends=examples.NEW_ROLE,
+        problems=(404, 409),
+    ),
+)
+def set_rule_role(
+    door: Door, name: Name, person: Person, role: Annotated[NewRole, sent(NewRole)]
+) -> Response:
+    """Let a rule deny, raise alerts, be watched, or be off; within a second it does."""
+    return told(rule_summary(door.control.rules.set_role(name, role.role, person, role.note)))

@@ -1,0 +1,72 @@
+"""Rules and the lists that they ask."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from rarefind.desk.messages._base import Instant, Note, ReadMessage, SentMessage
+
+__all__ = ["ListSummary", "ListValues", "NewRole", "NewRule", "RuleSummary"]
+
+RuleRoleName = Literal["off", "shadow", "scoring", "blocking"]
+#: Values of names in a rule that are not columns.
+Constant = bool | float | str
+
+
+class RuleSummary(ReadMessage, frozen=True, kw_only=True):
+    """A version of a rule: its text, what it does, and who has saved it why."""
+
+    name: str
+    version: int
+    text: str
+    role: RuleRoleName
+    weight: float | None
+    constants: dict[str, Constant]
+    lists: list[str]
+    note: str
+    person: str
+    at: Instant
+
+
+class NewRule(SentMessage, frozen=True, kw_only=True):
+    """A rule to save.
+
+    Without a ``role`` it has the one it had, and a new rule is only watched. ``based_on`` is the
+    version that was changed, 0 for a new rule: where there is a newer one, nothing is saved.
+    """
+
+    text: Annotated[str, msgspec.Meta(min_length=1, max_length=10_000)]
+    role: RuleRoleName | None = None
+    weight: float | None = None
+    constants: Annotated[dict[str, Constant], msgspec.Meta(max_length=100)] = msgspec.field(
+        default_factory=dict
+    )
+    note: Note = ""
+    based_on: Annotated[int, msgspec.Meta(ge=0, le=2**31)] | None = None
+
+
+class NewRole(SentMessage, frozen=True, kw_only=True):
+    """What a rule shall do from now on: be off, be watched, raise alerts, deny."""
+
+    role: RuleRoleName
+    note: Note = ""
+
+
+class ListSummary(ReadMessage, frozen=True, kw_only=True):
+    """A named list, who has changed it last, and its values in order."""
+
+    name: str
+    person: str
+    changed: Instant
+    values: list[str]
+
+
+class ListValues(SentMessage, frozen=True, kw_only=True):
+    """Values of a list: all of them, or those to add or to remove."""
+
+    values: Annotated[
+        list[Annotated[str, msgspec.Meta(min_length=1, max_length=256)]],
+        msgspec.Meta(max_length=100_000),
+    ]
