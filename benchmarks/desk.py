@@ -106,7 +106,7 @@ def load(world: World, given: argparse.Namespace) -> dict[str, Any]:
     runs = []
     for durability in DURABILITIES:
         desk = fresh_copy(world, warm)
-        with ServedDesk(desk.path, durability, patience=900) as served:
+        with ServedDesk(desk.path, durability, whole=True, patience=900) as served:
             runs.append({"what": "desk", "durability": durability})
             runs[-1] |= loaded(world, served, desk.token, given.rate, given.seconds)
         stored = desk.path / "bare.db"
@@ -210,7 +210,7 @@ def rate(world: World, given: argparse.Namespace) -> dict[str, Any]:
     for durability in DURABILITIES:
         desk = fresh_copy(world, warm)
         tried: list[dict[str, Any]] = []
-        with ServedDesk(desk.path, durability, patience=900) as served:
+        with ServedDesk(desk.path, durability, whole=True, patience=900) as served:
             send(world, served, desk.token, given.rate / 2, min(WARM_UP, given.step))
 
             def holds(at: float) -> bool:

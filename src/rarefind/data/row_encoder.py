@@ -118,7 +118,7 @@ def _pieces(plans: list[Plan], readers: list[tuple[str, _Reader]]) -> list[_Piec
         if _stays(plan):
             together.append(reader)
             continue
-        pieces += _numbers_reader(together) + [_one_reader(*reader)]
+        pieces += [*_numbers_reader(together), _one_reader(*reader)]
         together = []
     return pieces + _numbers_reader(together)
 

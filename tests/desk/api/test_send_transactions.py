@@ -3,6 +3,7 @@ import asyncio
 import pytest
 from desk_in_memory import payment
 
+from rarefind.desk.api.problems import ProblemError
 from rarefind.desk.database import CommitUnknown, DatabaseUnavailable
 
 
@@ -185,3 +186,16 @@ def test_a_desk_that_fails_answers_all_who_wait_and_is_not_ready(desk, step):
     assert desk.door.batcher.waiting == 0
     assert '"event":"ended"' in desk.log.getvalue()
     assert "4111" not in desk.log.getvalue()
+
+
+def test_a_job_that_comes_when_the_desk_stops_is_told_so(desk):
+    async def send(client):
+        batcher = desk.door.batcher
+        early = asyncio.create_task(batcher.alone(lambda: 7))
+        await asyncio.sleep(0)
+        await batcher.stop()
+        with pytest.raises(ProblemError, match="stopping"):
+            await asyncio.wait_for(batcher.alone(lambda: 7), 20)
+        return await early
+
+    assert desk.do(send) == 7

@@ -101,7 +101,6 @@ def test_examples_of_requests_are_taken(web):
     assert {path for _, path in refused} <= {
         "/cases/{case}/verdict",
         "/models/{digest}/promote",
-        "/webhooks",
         "/rules/{name}/role",
         "/lists/{name}/add",
         "/lists/{name}/remove",

@@ -157,6 +157,8 @@ class Batcher(Generic[Prepared, Decided]):
     async def alone(self, job: Callable[[], Returned], *, threaded: bool = False) -> Returned:
         """Run a job between two groups, when nothing is half decided."""
         self.check()
+        if self._stopping:
+            raise ProblemError("unavailable", "The desk is stopping.", retry_after=RETRY_AFTER)
         future = asyncio.get_running_loop().create_future()
         self._jobs.append((job, threaded, future))
         self._wake.set()

@@ -100,11 +100,11 @@ AUDIT = AuditPage(
     next=None,
     last="1:5f0c",
 )
-NEW_WEBHOOK = NewWebhook(url="https://example.com/alerts", events=["alert"])
+NEW_WEBHOOK = NewWebhook(url="https://example.com/alerts", events=["alert.raised"])
 WEBHOOK = WebhookSummary(
     id=1,
     url="https://example.com/alerts",
-    events=["alert"],
+    events=["alert.raised"],
     made_by="max",
     made=_AT,
     failures=0,

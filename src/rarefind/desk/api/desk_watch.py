@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from rarefind.desk.api.batcher import Batcher
 from rarefind.desk.api.logs import Log, place_of
+from rarefind.desk.api.problems import ProblemError
 from rarefind.desk.api.tokens import Tokens
 from rarefind.desk.control import Control, InForce, Order, revision
 from rarefind.desk.database import Database, DatabaseUnavailable
@@ -103,6 +104,8 @@ class DeskWatch:
     async def _try(self, what: str, look: Callable[[], Awaitable[None]]) -> None:
         try:
             await look()
+        except ProblemError:
+            return  # it stops, or has failed
         except DatabaseUnavailable as error:
             self.trouble[what] = f"The {what} of the desk cannot be followed now: {error}"
             self._log.seldom(what, detail=str(error))

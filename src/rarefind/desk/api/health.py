@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
@@ -12,6 +13,7 @@ from starlette.responses import Response
 from rarefind.desk.api.described import describe_web, open_to_all, told
 from rarefind.desk.api.door import Door
 from rarefind.desk.api.openapi import problem_answers
+from rarefind.desk.api.page import page_response
 
 _METRICS = 'rarefind_web_requests_total{method="GET",route="/queue",status="200"} 41.0'
 
@@ -56,11 +58,23 @@ def metrics(door: Door) -> Response:
 @router.get("/openapi.json", include_in_schema=False)
 async def description(request: Request, door: Door) -> Response:
     """Describe all routes for programs."""
-    app: FastAPI = request.app
+    return told(await _described(request.app, door.schema.name))
+
+
+@router.get("/routes", include_in_schema=False)
+async def show_routes(request: Request, door: Door) -> Response:
+    """Show all routes to people."""
+    found = await _described(request.app, door.schema.name)
+    groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for path, methods in found["paths"].items():
+        for method, route in methods.items():
+            what = route["description"].partition("\n")[0]
+            about = {"method": method.upper(), "path": path, "what": what}
+            groups[route["tags"][0]].append(about | {"roles": route.get("x-roles", [])})
+    return page_response("routes.html", schema=door.schema, groups=groups)
+
+
+async def _described(app: FastAPI, name: str) -> dict[str, Any]:
     if app.openapi_schema is None:
-        app.openapi_schema = await run_in_threadpool(_describe, app, door.schema.name)
-    return told(app.openapi_schema)
-
-
-def _describe(app: FastAPI, name: str) -> dict[str, Any]:
-    return describe_web(app, name)
+        app.openapi_schema = await run_in_threadpool(describe_web, app, name)
+    return app.openapi_schema

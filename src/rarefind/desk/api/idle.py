@@ -8,7 +8,8 @@ from time import monotonic
 from typing import Any
 
 from rarefind.desk.api.batcher import Batcher
-from rarefind.desk.api.logs import Log
+from rarefind.desk.api.logs import Log, place_of
+from rarefind.desk.api.problems import ProblemError
 from rarefind.desk.database import DatabaseUnavailable
 from rarefind.desk.decision.upkeep import Upkeep
 from rarefind.desk.features.snapshots import delete_snapshots
@@ -54,9 +55,15 @@ class IdleWork:
         self._last = monotonic()
         try:
             deleted = await batcher.alone(lambda: self.step(is_quiet=is_quiet), threaded=True)
+        except ProblemError:
+            return _EVERY  # it stops, or has failed
         except DatabaseUnavailable as error:
             self._log.seldom("upkeep", detail=str(error))
             return _EVERY
+        except Exception as error:
+            # It is tried again: payments go on meanwhile.
+            self._log.seldom("upkeep", error=type(error).__name__, at=place_of(error))
+            return _OVERDUE
         return _MORE if deleted else _EVERY
 
     def step(self, *, is_quiet: bool) -> int:

@@ -22,6 +22,7 @@ from rarefind import __version__
 from rarefind.data.clock import period_around
 from rarefind.desk.api.door import Door, WebDoor
 from rarefind.desk.api.openapi import example_transaction
+from rarefind.desk.api.views import instant
 from rarefind.desk.database import DatabaseUnavailable
 
 if TYPE_CHECKING:
@@ -61,10 +62,9 @@ async def show_page(door: Door) -> HTMLResponse:
     except DatabaseUnavailable as error:
         door.log.seldom("unavailable", route="/", detail=str(error))
         counts = None
-    style, template = _template()
-    text = template.render(
-        style=style,
-        version=__version__,
+    return page_response(
+        "page.html",
+        200 if counts is not None else 503,
         schema=door.schema,
         period=door.schema.alerts.per,
         decisions=door.decisions.url,
@@ -73,23 +73,29 @@ async def show_page(door: Door) -> HTMLResponse:
         counts=counts,
         curl=_curl(door),
     )
+
+
+def page_response(name: str, status: int = 200, **shown: Any) -> HTMLResponse:
+    """A page from one of the templates here."""
+    style, template = _template(name)
+    text = template.render(style=style, version=__version__, **shown)
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; frame-ancestors 'none'"
     return HTMLResponse(
         text,
-        200 if counts is not None else 503,
+        status,
         headers={"content-security-policy": f"{policy}; base-uri 'none'; form-action 'none'"},
     )
 
 
 @cache
-def _template() -> tuple[str, Template]:
+def _template(name: str) -> tuple[str, Template]:
     """The page's style and the page: the policy of the page allows this style and no other."""
     from jinja2 import Environment, StrictUndefined
 
     here = files("rarefind.desk.api")
     style = here.joinpath("page.css").read_text(encoding="utf-8")
-    page = here.joinpath("page.html").read_text(encoding="utf-8")
+    page = here.joinpath(name).read_text(encoding="utf-8")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     environment.filters["grouped"] = lambda number: f"{number:,}"
     return style, environment.from_string(page)
@@ -124,9 +130,12 @@ def _count(door: WebDoor) -> TodayCounts:
 def _curl(door: WebDoor) -> str:
     """A line for a shell that sends a transaction of this desk."""
     example: dict[str, Any] = example_transaction(door.schema)
-    example |= {door.schema.transaction.id: f"example-{door.clock.now() // 10**9}"}
+    now = instant(door.clock.now()).replace(microsecond=0)
+    own = door.schema.transaction
+    example |= {own.id: f"example-{now:%Y%m%d%H%M%S}", own.time: now}
     body = msgspec.json.encode(example).decode().replace("'", "'\\''")
     return (
+        "export RAREFIND_TOKEN=$(rarefind desk token DIR ingest --name example)\n"
         f"curl {door.decisions.url}/transactions \\\n"
         '  -H "Authorization: Bearer $RAREFIND_TOKEN" \\\n'
         '  -H "Content-Type: application/json" \\\n'

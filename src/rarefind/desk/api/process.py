@@ -8,7 +8,10 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from uuid import uuid4
 
+import msgspec
 import uvicorn
 
 from rarefind.desk.api.batcher import Batcher
@@ -18,6 +21,7 @@ from rarefind.desk.api.idle import IdleWork
 from rarefind.desk.api.limits import PATIENCE
 from rarefind.desk.api.logs import Log, place_of
 from rarefind.desk.api.metrics import Metrics
+from rarefind.desk.api.openapi import example_transaction
 from rarefind.desk.api.patience import PatientProtocol
 from rarefind.desk.api.tokens import Tokens
 from rarefind.desk.clock import DeskClock
@@ -184,6 +188,7 @@ class DecisionProcess:
             try:
                 self._restore(begin)
                 self.watch.start()
+                self._warm_up()
             except LedgerUnavailable as error:
                 self.log.seldom("starting", detail=str(error))
                 self._stopping.wait(_AGAIN)
@@ -192,6 +197,17 @@ class DecisionProcess:
             else:
                 return True
         return False
+
+    def _warm_up(self) -> None:
+        """Decide a transaction and take it back: nothing is left to compile for the first one."""
+        decider, intake = self.decider, self.door.intake
+        own = intake.schema.transaction
+        now = datetime.fromtimestamp(decider.clock.now() / 1e9, UTC)
+        example = example_transaction(intake.schema)
+        example |= {own.id: uuid4().hex, own.time: now, own.amount: 1}
+        decider.abort(decider.prepare([intake.stored(msgspec.json.encode(example))]))
+        decider.rules.failures.clear()
+        decider.model_failures = 0
 
     def _restore(self, begin: float) -> None:
         decider = self.decider

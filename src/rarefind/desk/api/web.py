@@ -62,19 +62,19 @@ _RESOURCES = (
 )
 #: Where files are sent to, which are not read into memory.
 _UPLOADS = frozenset({"/models"})
-#: What each error of the domain is to who has asked.
-_KINDS: dict[type[Exception], str] = {
-    NoSuchCase: "not-found",
-    CaseError: "conflict",
-    NoSuchClaim: "not-found",
-    ClaimError: "conflict",
-    NotThere: "not-found",
-    ControlConflict: "conflict",
-    ControlError: "invalid",
-    RuleError: "invalid",
-    NoSuchWebhook: "not-found",
-    WebhookError: "invalid",
-    AddressError: "invalid",
+#: What each error of the domain is to who has asked, and which part of the request it speaks of.
+_KINDS: dict[type[Exception], tuple[str, str]] = {
+    NoSuchCase: ("not-found", "case"),
+    CaseError: ("conflict", ""),
+    NoSuchClaim: ("not-found", "claim"),
+    ClaimError: ("conflict", ""),
+    NotThere: ("not-found", ""),
+    ControlConflict: ("conflict", ""),
+    ControlError: ("invalid", ""),
+    RuleError: ("invalid", "text"),
+    NoSuchWebhook: ("not-found", "webhook"),
+    WebhookError: ("invalid", "events"),
+    AddressError: ("invalid", "url"),
 }
 
 
@@ -120,7 +120,7 @@ def web_app(
             DatabaseUnavailable: answer_unavailable,
             Exception: answerer_of_errors(door.log),
         }
-        | {kind: _answerer(name) for kind, name in _KINDS.items()},
+        | {kind: _answerer(*problem) for kind, problem in _KINDS.items()},
     )
     app.state.door = door
     for resource in _RESOURCES:
@@ -128,9 +128,9 @@ def web_app(
     return app
 
 
-def _answerer(kind: str) -> Any:
+def _answerer(kind: str, where: str) -> Any:
     async def answer(_: Request, error: Exception) -> Response:
-        return problem_response(ProblemError(kind, str(error)))
+        return problem_response(ProblemError(kind, str(error), where))
 
     return answer
 

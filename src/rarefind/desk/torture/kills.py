@@ -64,6 +64,8 @@ def kill_often(
     try:
         served.start()
         with senders:
+            served.wait()
+            senders.wait()
             while done < kills and (time.monotonic() < end or not done):
                 if draw.randrange(_WHILE_STARTING):
                     served.wait()
@@ -73,7 +75,7 @@ def kill_often(
                 on_kill(done)
                 served.start()
             served.wait()
-            time.sleep(_LONGEST)  # all that waits is answered
+            senders.wait()
     finally:
         served.stop()
     with DeskFolder(desk.path) as folder:

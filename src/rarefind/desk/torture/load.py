@@ -53,7 +53,7 @@ def load_desk(
     desk: TrialDesk, durability: Durability, *, rate: float, seconds: float, seed: int = 0
 ) -> LoadResult:
     """Send transactions at a rate to a desk that has warmed up."""
-    with ServedDesk(desk.path, durability) as served:
+    with ServedDesk(desk.path, durability, whole=True) as served:
         assert served.address is not None
         for number, length in enumerate((min(_WARM_UP, seconds), seconds)):
             lines = desk.path.parent / "lines.json"

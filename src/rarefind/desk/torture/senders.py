@@ -60,6 +60,12 @@ class Senders:
         for thread in self._threads:
             thread.join(30)
 
+    def wait(self, patience: float = 120.0) -> None:
+        """Wait until a transaction is answered from now on; a desk may compile kernels first."""
+        before, end = len(self.answers), time.monotonic() + patience
+        while len(self.answers) == before and time.monotonic() < end:
+            time.sleep(_PAUSE)
+
     def _run(self) -> None:
         connection: Connection | None = None
         while not self._ending.is_set():

@@ -19,12 +19,15 @@ _OFTEN = 0.01
 
 
 class ServedDesk:
-    """The decision process of the desk in a folder, as ``rarefind serve`` starts it.
+    """The desk of a folder, as ``rarefind serve`` starts it: its decision process, or all of it.
 
     Parameters
     ----------
     path : Path
     durability : {"process", "disk"}
+    whole : bool
+        Whether all processes of the desk are started, and not only the one that decides. Such a
+        desk can be stopped, and not killed as one.
     controlled : bool
         Whether it takes orders: see :meth:`jump_clock` and :meth:`limit_files`. It is then started
         by :mod:`rarefind.desk.torture.child`, and decides in the same way.
@@ -39,13 +42,14 @@ class ServedDesk:
         path: Path,
         durability: Durability,
         *,
+        whole: bool = False,
         controlled: bool = False,
         patience: float = _PATIENCE,
         command: list[str] | None = None,
     ) -> None:
         self.path, self.durability = path, durability
         self._own_command = command
-        self._controlled, self._patience = controlled, patience
+        self._whole, self._controlled, self._patience = whole, controlled, patience
         self._log = path.parent / f"{path.name}.log"
         self._process: subprocess.Popen[str] | None = None
         self._address: tuple[str, int] | None = None
@@ -139,7 +143,8 @@ class ServedDesk:
             module = ["rarefind.desk.torture.child", str(self.path), self.durability]
             return [sys.executable, "-m", *module]
         serve = ["serve", str(self.path), "--port", "0", "--durability", self.durability]
-        return [sys.executable, "-m", "rarefind", *serve]
+        part = [] if self._whole else ["--only", "decision"]
+        return [sys.executable, "-m", "rarefind", *serve, *part]
 
     def _running(self) -> subprocess.Popen[str]:
         if self._process is None:

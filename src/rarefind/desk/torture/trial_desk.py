@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from rarefind.desk.api.tokens import Tokens
 from rarefind.desk.clock import DeskClock
-from rarefind.desk.control import Control
+from rarefind.desk.control import Control, RuleRole
 from rarefind.desk.database import SqliteDatabase
 from rarefind.desk.folder import DeskFolder
 from rarefind.desk.schema import FILE, Schema
@@ -38,6 +38,18 @@ risk = true
 [alerts]
 entity = "card"
 """
+#: Rules of the plain desk: name, text and role.
+_RULES: Final[tuple[tuple[str, str, RuleRole], ...]] = (
+    (
+        "far from home",
+        "amount > 5 * card_mean_30D and country != card_country and not ecommerce",
+        "blocking",
+    ),
+    ("many in an hour", "card_count_1h > 3 and amount > 50", "scoring"),
+    ("risky terminal", "terminal_risk_7D > 0.1", "scoring"),
+    ("over the limit", "amount > card_limit", "scoring"),
+    ("many countries", "card_distinct_country_1D > 2 and ecommerce", "shadow"),
+)
 
 
 class TrialDesk(NamedTuple):
@@ -62,8 +74,12 @@ def make_trial_desk(path: Path, like: Path | None = None) -> TrialDesk:
     # One token sends all that is sent here.
     schema = replace(schema, limits=replace(schema.limits, rate=0))
     with DeskFolder.create(path, schema) as folder:
+        control = Control.of(folder)
         if like is not None:
-            _copy_control(like, schema, Control.of(folder))
+            _copy_control(like, schema, control)
+        else:
+            for name, text, role in _RULES:
+                control.rules.save(name, text, _PERSON, role=role, weight=1.0)
         token = Tokens(folder.open_desk()).make("torture", "ingest", DeskClock().now())
     return TrialDesk(path, schema, token)
 

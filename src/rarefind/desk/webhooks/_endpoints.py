@@ -6,15 +6,17 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from rarefind.desk.clock import DeskClock
-from rarefind.desk.control import Audit
 from rarefind.desk.database import Database, migrate
-from rarefind.desk.folder import DeskFolder
 from rarefind.desk.webhooks._addresses import check_url
 from rarefind.desk.webhooks._outbox import EVENTS, Event
 from rarefind.desk.webhooks._tables import STEPS
+
+if TYPE_CHECKING:
+    from rarefind.desk.control import Audit
+    from rarefind.desk.folder import DeskFolder
 
 __all__ = ["NoSuchWebhook", "Webhook", "WebhookError", "Webhooks"]
 
@@ -84,6 +86,8 @@ class Webhooks:
     @classmethod
     def of(cls, folder: DeskFolder, clock: DeskClock | None = None) -> Self:
         """Open the webhooks of a desk."""
+        from rarefind.desk.control import Audit
+
         clock, database = clock or DeskClock(), folder.open_desk()
         allowed = folder.schema.webhooks.allow_private
         return cls(database, folder.secret, Audit(database, clock), clock, allow_private=allowed)

@@ -11,8 +11,8 @@ from rarefind.desk.webhooks import Outbox
 
 __all__ = ["Follower"]
 
-#: So many rows of the ledger are looked through at a time.
 _ROWS = 2_000
+#: So many alerts are compared with the ledger at a time.
 _ALERTS = 100
 
 
@@ -30,12 +30,22 @@ class Follower:
     outbox : Outbox
     schema : Schema
     log : Log
+    rows : int
+        So many rows of the ledger are looked through at a time.
     """
 
     def __init__(
-        self, ledger: Ledger, cases: Cases, outbox: Outbox, schema: Schema, log: Log
+        self,
+        ledger: Ledger,
+        cases: Cases,
+        outbox: Outbox,
+        schema: Schema,
+        log: Log,
+        *,
+        rows: int = _ROWS,
     ) -> None:
         self._ledger, self._cases, self._outbox, self._log = ledger, cases, outbox, log
+        self._rows = rows
         self._scale = 10**schema.transaction.minor_units
         self._is_checked = False
 
@@ -45,7 +55,7 @@ class Follower:
             self._check_place()
             self._is_checked = True
         before = self._cases.read_up_to
-        alerts, last = self._ledger.read_alerts(before, _ROWS)
+        alerts, last = self._ledger.read_alerts(before, self._rows)
         if last.sequence <= before:
             return False
         added = self._cases.add(alerts, last.sequence, chain=last.chain.hex(), tell=self._tell)
