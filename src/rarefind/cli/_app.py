@@ -19,7 +19,9 @@ from rarefind.cli._desk_blocks import block, unblock
 from rarefind.cli._desk_features import features
 from rarefind.cli._desk_lists import app as desk_lists
 from rarefind.cli._desk_models import app as desk_models
+from rarefind.cli._desk_personal import erase, export
 from rarefind.cli._desk_rules import app as desk_rules
+from rarefind.cli._desk_snapshot import snapshot
 from rarefind.cli._explain import explain
 from rarefind.cli._fit import fit
 from rarefind.cli._monitor import monitor
@@ -63,6 +65,11 @@ desk.command(
     epilog="Example: rarefind desk features my-desk payments.csv --label fraud -o known.parquet"
 )(features)
 desk.command(epilog="Example: rarefind desk audit my-desk --after 120")(audit)
+desk.command(epilog="Example: rarefind desk snapshot my-desk")(snapshot)
+desk.command(epilog="Example: rarefind desk export my-desk card 4711 -o 4711.json --by anna")(
+    export
+)
+desk.command(epilog="Example: rarefind desk erase my-desk card 4711 --by anna")(erase)
 app.add_typer(rules, name="rules")
 desk.command(epilog="Example: rarefind desk backup my-desk my-desk-monday")(backup)
 app.add_typer(desk, name="desk")

@@ -111,6 +111,20 @@ class DeskFolder:
         return self._url
 
     @property
+    def is_deciding(self) -> bool:
+        """Whether a process of this machine decides transactions in this folder."""
+        if self._lock is not None:
+            return True
+        descriptor = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            _lock(descriptor)
+        except OSError:
+            return True
+        finally:
+            os.close(descriptor)
+        return False
+
+    @property
     def models(self) -> Path:
         """The folder of model files, named by their digests."""
         return self.path / "models"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import reduce
 from string import ascii_lowercase, ascii_uppercase
@@ -11,22 +10,11 @@ from typing import Any
 
 import polars as pl
 
+from rarefind.rules._function import Function
 from rarefind.rules._parse import RuleError
+from rarefind.rules._time_functions import TIME_FUNCTIONS
 from rarefind.rules.sql_values import as_double
 from rarefind.rules.syntax import FunctionCall, Node
-
-
-@dataclass(frozen=True)
-class Function:
-    """A function; it is missing where one of its arguments is."""
-
-    #: The kinds of its arguments, and of what it gives.
-    takes: tuple[str, ...]
-    gives: str
-    #: Of known values, of expressions, and of SQL in a dialect.
-    run: Callable[..., Any]
-    expression: Callable[..., pl.Expr]
-    sql: Callable[..., str]
 
 
 def function_of(node: FunctionCall) -> Function:
@@ -140,4 +128,5 @@ FUNCTIONS = {
     "contains": _about_parts(
         str.__contains__, lambda text, part: text.str.contains(part, literal=True), _contains_sql
     ),
+    **TIME_FUNCTIONS,
 }

@@ -1,4 +1,4 @@
-"""What the columns of a rule contain (numbers, texts or truths), known before it is run."""
+"""What the columns of a rule contain (numbers, texts, truths or times), known before it is run."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from rarefind.rules.syntax import (
     Truth,
 )
 
-NUMBER, TEXT, TRUTH = "number", "text", "truth"
-KINDS = (NUMBER, TEXT, TRUTH)
+NUMBER, TEXT, TRUTH, TIME = "number", "text", "truth", "time"
+KINDS = (NUMBER, TEXT, TRUTH, TIME)
 
 
 #: Named lists as rules have them.

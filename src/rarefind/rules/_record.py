@@ -11,6 +11,7 @@ from rarefind.rules._values import (
     as_any_value,
     as_number,
     as_text,
+    as_time,
     as_truth,
     check_comparable,
     family,
@@ -110,10 +111,14 @@ def _column(name: str, kind: str | None) -> Run:
         value = record[name]
         return value if value is True or value is False else as_truth(name, value)
 
+    def time(record: Mapping[str, Any]) -> Any:
+        return as_time(name, record[name])
+
     def any_kind(record: Mapping[str, Any]) -> Any:
         return as_any_value(name, record[name])
 
-    return {"number": number, "text": text, "truth": truth, None: any_kind}[kind]
+    kinds = {"number": number, "text": text, "truth": truth, "time": time, None: any_kind}
+    return kinds[kind]
 
 
 def _call(work: Callable[..., Any], arguments: list[Run]) -> Run:
@@ -134,7 +139,7 @@ def _comparison(node: Compare, kinds: Mapping[str, str | None]) -> Run:
     compare, left, right = _COMPARE[node.op], node.left, node.right
     if isinstance(left, Column):
         kind = kinds[left.name]
-        if isinstance(right, Column) and kind is None:
+        if isinstance(right, Column) and kind in (None, "time"):
             return _compare_columns(left.name, right.name, node.op == "=")
         if isinstance(right, Number):
             return _compare_number(compare, left.name, right.value)

@@ -28,6 +28,8 @@ class Rule:
     ``is not missing``; ``in list('name')`` for a list that is given beside the rule;
     ``lower(text)``, ``upper(text)``, which turn the letters of ASCII only, ``length(text)`` in
     characters, ``starts_with(text, part)``, ``ends_with(text, part)``, ``contains(text, part)``;
+    ``hour(time)``, ``weekday(time)`` from 1 for Monday to 7, ``day(time)`` of the month,
+    ``month(time)``, all by the clock of the time's own zone, and ``minutes_between(time, later)``;
     ``and``, ``or``, ``not`` and parentheses. As in SQL, what is compared with a
     missing value is unknown, and a rule fires only where it is known to hold. Numbers are doubles;
     NaN, and what is divided by 0, is missing. A truth is true, false, 1 or 0.
@@ -39,9 +41,9 @@ class Rule:
     name : str, default=None
         Its name; by default its text.
     columns : dict of str, default=None
-        What the columns of the table contain: ``"number"``, ``"text"`` or ``"truth"``. A column
-        that is not there, or has something else, is an error at once. Without it, what a column
-        contains is inferred from how the rule uses it.
+        What the columns of the table contain: ``"number"``, ``"text"``, ``"truth"`` or
+        ``"time"``. A column that is not there, or has something else, is an error at once. Without
+        it, what a column contains is inferred from how the rule uses it.
     constants : dict, default=None
         Values of names that are not columns; the rule keeps those that it names.
     lists : dict, default=None

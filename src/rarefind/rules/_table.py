@@ -39,7 +39,7 @@ def as_expression(node: Node, kinds: Mapping[str, str | None]) -> pl.Expr:
     if isinstance(node, Column):
         kind = kinds[node.name]
         column = pl.col(node.name)
-        return column if kind is None else column.cast(_TYPES[kind])
+        return column if kind in (None, "time") else column.cast(_TYPES[kind])
     if isinstance(node, Number):
         return pl.lit(node.value, pl.Float64)
     if isinstance(node, Text | Truth):
@@ -54,7 +54,11 @@ def as_expression(node: Node, kinds: Mapping[str, str | None]) -> pl.Expr:
     if isinstance(node, FunctionCall):
         return function_of(node).expression(*map(inner, node.arguments))
     if isinstance(node, Compare):
-        return _compare(node.op, inner(node.left), inner(node.right))
+        left, right = inner(node.left), inner(node.right)
+        if isinstance(node.left, Column) and kinds[node.left.name] == "time":
+            # As instants, by one clock.
+            left, right = (part.dt.convert_time_zone("UTC") for part in (left, right))
+        return _compare(node.op, left, right)
     if isinstance(node, IsIn):
         if not node.values:
             return pl.when(inner(node.part).is_not_null()).then(pl.lit(node.negated))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -40,17 +41,21 @@ def check_pairs(tree: Node, kinds: Mapping[str, str | None], schema: Mapping[str
     for node in tree.walk():
         if isinstance(node, Compare) and isinstance(node.left, Column):
             left, right = node.left.name, getattr(node.right, "name", None)
-            if right is not None and kinds[left] is None:
+            if right is not None and kinds[left] in (None, "time"):
                 one, other = (_family(schema[name]) for name in (left, right))
                 if "missing" not in (one, other):
                     check_comparable(left, one, right, other)
+                if kinds[left] is None:
+                    _check_one_zone(left, schema[left], right, schema[right])
 
 
 def _column(name: str, kinds: set[str | None], values: Any) -> pl.Series:
-    kind = next(iter(kinds)) if len(kinds) == 1 else None
+    kind = "time" if "time" in kinds else next(iter(kinds)) if len(kinds) == 1 else None
     series = _as_series(name, kind, values).alias(name)
     for asked in kinds:
         _check_type(name, asked, series.dtype)
+    if kind == "time":
+        return series.cast(pl.Datetime("us", getattr(series.dtype, "time_zone", None)))
     if series.dtype.is_float():
         series = series.fill_nan(None)
     if "truth" in kinds and series.dtype.is_numeric():
@@ -68,10 +73,38 @@ def _as_series(name: str, kind: str | None, values: Any) -> pl.Series:
     # Values of Python are read one by one, as those of records.
     read = VALUES[kind]
     plain = [read(name, value) for value in values]
+    if kind == "time":
+        return _times(name, plain)
     try:
         return pl.Series(name, plain, dtype=_TYPES.get(kind))
     except (TypeError, OverflowError):
         raise RuleError(f"The column {name!r} holds values of several types.") from None
+
+
+def _times(name: str, values: list[datetime | None]) -> pl.Series:
+    """Times of Python as a column, by the clock of the zone that they share."""
+    zones = {None if time.tzinfo is None else str(time.tzinfo) for time in values if time}
+    if len(zones) > 1:
+        raise RuleError(f"The column {name!r} holds times of several zones: bring them to one.")
+    if not zones or zones == {None}:
+        return pl.Series(name, values, dtype=pl.Datetime("us"))
+    instants = [None if t is None else t.astimezone(UTC).replace(tzinfo=None) for t in values]
+    series = pl.Series(name, instants, dtype=pl.Datetime("us")).dt.replace_time_zone("UTC")
+    (zone,) = zones
+    try:
+        return series.dt.convert_time_zone(str(zone))
+    except pl.exceptions.ComputeError:
+        raise RuleError(
+            f"The column {name!r} holds times at {zone}, which is no time zone: bring them to one."
+        ) from None
+
+
+def _check_one_zone(left: str, one: Any, right: str, other: Any) -> None:
+    """Raise where two columns show their instants by two clocks, which another rule asks."""
+    if getattr(one, "time_zone", None) != getattr(other, "time_zone", None):
+        raise RuleError(
+            f"The columns {left!r} and {right!r} are of two time zones: bring them to one."
+        )
 
 
 def _all_texts(values: pd.Series[Any]) -> bool:
@@ -112,6 +145,7 @@ def _check_type(name: str, kind: str | None, dtype: Any) -> None:
         "number": dtype.is_numeric() or dtype == pl.Boolean,
         "text": dtype in _TEXTS,
         "truth": dtype.is_numeric() or dtype == pl.Boolean,
+        "time": dtype in (pl.Date, pl.Datetime),
         None: True,
     }[kind]
     if not (holds or dtype == pl.Null):

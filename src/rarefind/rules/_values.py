@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -53,6 +53,17 @@ def as_truth(name: str, value: Any) -> bool | None:
     raise _wrong_kind(name, value, "truth")
 
 
+def as_time(name: str, value: Any) -> datetime | None:
+    """A time to the microsecond, a date at its midnight; None where it is missing."""
+    if type(value) is datetime:
+        return value
+    if _is_missing(value):
+        return None
+    if not isinstance(value, _DATES):
+        raise _wrong_kind(name, value, "time")
+    return pd.Timestamp(value).floor("us").to_pydatetime()
+
+
 def as_any_value(name: str, value: Any) -> Any:
     """A value of a column that can hold anything: whole numbers stay exact."""
     if _is_missing(value):
@@ -71,6 +82,7 @@ VALUES: dict[str | None, Callable[[str, Any], Any]] = {
     "number": as_number,
     "text": as_text,
     "truth": as_truth,
+    "time": as_time,
     None: as_any_value,
 }
 

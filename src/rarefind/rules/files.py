@@ -140,7 +140,8 @@ def _check_rule_fits(rule: Rule, table: pd.DataFrame) -> None:
     for name, used in rule.columns.items():
         check_column(table, name)
         kinds[name] = _kinds(table[name])
-        if used is not None and used not in kinds[name]:
+        is_time = used == "time" and kinds[name][0].startswith("date")
+        if used is not None and used not in kinds[name] and not is_time:
             own = kinds[name][0]
             raise ValueError(f"The column {name!r} is a {own}, and a {used} is needed.")
     for node in rule._tree.walk():
@@ -157,10 +158,10 @@ def _check_rule_fits(rule: Rule, table: pd.DataFrame) -> None:
 
 
 def _kinds(column: pd.Series[Any]) -> tuple[str, ...]:
-    """What a column can be used as, its own kind first; a date is not one of the kinds of rules."""
+    """What a column can be used as, its own kind first; a date is of its time zone."""
     types = pd.api.types
     if column.isna().all():
-        return ("number", "text", "truth")
+        return ("number", "text", "truth", "time")
     if isinstance(column.dtype, pd.CategoricalDtype):
         return ("text",)
     if types.is_bool_dtype(column.dtype):

@@ -28,6 +28,8 @@ def sql_column(name: str, kind: str | None, dialect: str) -> str:
         return f"NULLIF({number}, {_NAN[dialect]})" if dialect in _NAN else number
     if kind == "truth":
         return _truth(name, dialect)
+    if kind == "time":
+        return _time(name, dialect)
     if kind is None:
         return _any_value(name, dialect)
     return name
@@ -59,6 +61,22 @@ def _truth(
         refusal = f"json({name} || ' is not a truth')"
         return f"CASE {name} WHEN 1 THEN {yes} WHEN 0 THEN {no} ELSE {refusal} END"
     return name if yes == "true" else f"CASE WHEN {name} THEN {yes} WHEN NOT {name} THEN {no} END"
+
+
+def _time(name: str, dialect: str) -> str:
+    """A time without a zone; the query ends where a text of SQLite is not one."""
+    if dialect in ("duckdb", "postgresql"):
+        return f"CAST({name} AS TIMESTAMP)"
+    if dialect != "sqlite":
+        return name
+    day = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"
+    return (
+        f"CASE WHEN {name} IS NULL THEN NULL WHEN {name} GLOB '{day}*' "
+        f"AND strftime('%s', substr({name}, 1, 19)) IS NOT NULL AND (length({name}) <= 19 OR "
+        f"({name} GLOB '{day}?*.*' AND substr({name}, 20, 1) = '.' "
+        f"AND substr({name}, 21) NOT GLOB '*[^0-9]*')) "
+        f"THEN {name} ELSE json({name} || ' is not a time') END"
+    )
 
 
 def _any_value(name: str, dialect: str) -> str:

@@ -1,12 +1,16 @@
 """What experts have saved decides: the rule of a card processor, with lists and time of day."""
 
-from desk.decision.test_decide import NOON, SCHEMA, MemoryLedger, sent
+import json
 
+from desk.decision.test_decide import NOON, SCHEMA, SENT, MemoryLedger, sent
+
+from rarefind.desk import Schema
 from rarefind.desk.clock import ManualClock
 from rarefind.desk.control import Control
 from rarefind.desk.database import SqliteDatabase
 from rarefind.desk.decision import Decider
 from rarefind.desk.features import FeatureState
+from rarefind.desk.intake import Intake
 from rarefind.desk.records import Answer
 
 # if trx_amount > 5 × mean_cardholder_amount and trx_country ≠ cardholder_country and not is_ecom
@@ -63,6 +67,26 @@ def test_a_rule_asks_a_list_and_the_list_changes(tmp_path):
     use(control, decider)
     assert decider.decide([sent("3")])[0].by == "risky"
     assert decider.rules.digest != digest  # a decision can be traced to the list of its time
+
+
+def test_a_rule_asks_the_clock_of_the_desk(tmp_path):
+    # Half past midnight in Paris, where the desk is, and Sunday by then.
+    schema = Schema.from_text(
+        SCHEMA.to_text().replace("[transaction]", '[transaction]\ntime_zone = "Europe/Paris"')
+    )
+    clock = ManualClock(NOON)
+    control = Control(SqliteDatabase(tmp_path / "desk.db"), schema, tmp_path, clock)
+    decider = Decider(FeatureState(schema), MemoryLedger(), secret=b"s", clock=clock)
+    control.rules.save("night", "hour(time) < 5 and weekday(time) = 7", "ann", role="blocking")
+    control.rules.save("feature", "hour < 5 and weekend = 1", "ann", role="shadow")
+    use(control, decider)
+    early = json.dumps(SENT | {"id": "1", "time": "2026-01-31T23:30:00Z"}).encode()
+    late = json.dumps(SENT | {"id": "2", "time": "2026-02-01T12:00:00+01:00"}).encode()
+    intake = Intake(schema)
+    (one,) = decider.decide(intake.decode(early).transactions)
+    (other,) = decider.decide(intake.decode(late).transactions)
+    assert (one.by, other.by) == ("night", "")
+    assert decider.ledger.rows[0].outcome.rules == ("night", "feature")
 
 
 def test_a_blocked_card_is_refused_until_the_block_is_lifted(tmp_path):

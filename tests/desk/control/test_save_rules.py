@@ -32,6 +32,8 @@ def test_a_rule_has_versions_and_stays_where_it_was(desk):
         ("country in list('riski')", "There is no list 'riski': did you mean 'risky'?"),
         ("country > 5", "The column 'country' holds a text, and a number is needed."),
         ("amount = 'FR'", """A number is needed where the rule has "'FR'", a text."""),
+        ("hour(country) < 6", "The column 'country' holds a text, and a time is needed."),
+        ("expires > 5", "The column 'expires' holds a time, and a number is needed."),
         ("amount >", "The rule ends too early."),
         ("amount > 5 5", "The rule cannot be read at character 12, '5'."),
         ("lwoer(country) = 'fr'", "There is no function 'lwoer': did you mean 'lower'?"),

@@ -18,6 +18,7 @@ from rarefind.desk.control import Control, InForce, Order, revision
 from rarefind.desk.database import Database, DatabaseUnavailable
 from rarefind.desk.decision import Decider
 from rarefind.desk.decision.upkeep import Upkeep
+from rarefind.desk.erasure import end_order
 from rarefind.desk.features.snapshots import delete_snapshots
 from rarefind.desk.labels import Label, LabelHistory
 
@@ -180,5 +181,6 @@ class DeskWatch:
         erased = await batcher.alone(
             partial(self._decider.ledger.erased_by, order.id), threaded=True
         )
-        await self._read(partial(self._control.orders.done, order.id, erased))
+        schema = self._decider.state.schema
+        await self._read(partial(end_order, self._control, self._database, schema, order, erased))
         self._log.info("erased", order=order.id, transactions=erased)

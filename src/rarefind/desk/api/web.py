@@ -93,12 +93,16 @@ def web_app(
 
     async def answer_unavailable(request: Request, error: Exception) -> Response:
         door.log.seldom("unavailable", route=route_of(request), detail=str(error))
+        if isinstance(error, CommitUnknown):
+            # No time after which to send it again: not all that people do may be done twice.
+            detail = (
+                "A database was lost while it stored this: it may be stored, or not. Look before "
+                "you send it again."
+            )
+            return problem_response(ProblemError("unavailable", detail))
         detail = (
-            "A database was lost while it stored this: it may be stored, or not. Look before you "
-            "send it again."
-            if isinstance(error, CommitUnknown)
-            else "A database of the desk cannot be used now, and nothing was stored. Send it again "
-            "in 1 s."
+            "A database of the desk cannot be used now, and nothing was stored. Send it again in "
+            "1 s."
         )
         return problem_response(ProblemError("unavailable", detail, retry_after=1))
 

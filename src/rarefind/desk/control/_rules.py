@@ -18,7 +18,7 @@ from rarefind.desk.control._errors import (
     check_name,
     check_note,
 )
-from rarefind.desk.control._lists import read_lists
+from rarefind.desk.control._lists import StoredLists
 from rarefind.desk.control._rule_rows import (
     ROLES,
     DeskRule,
@@ -36,16 +36,13 @@ __all__ = ["Rules", "rule_columns"]
 _TAKEN = ("terminal", "blocked")
 _MOST = 1_000
 _MOST_CONSTANTS = 100
-_KINDS = {"text": "text", "number": "number", "boolean": "truth"}
+_KINDS = {"text": "text", "number": "number", "boolean": "truth", "time": "time"}
 
 
 def rule_columns(schema: Schema) -> dict[str, str]:
     """Return what rules may name: the columns of a transaction and its features, with kinds."""
     found = dict.fromkeys(schema.features.names, "number")
-    for name, kind in schema.columns.items():
-        if kind in _KINDS:
-            found[name] = _KINDS[kind]
-    return found
+    return found | {name: _KINDS[kind] for name, kind in schema.columns.items()}
 
 
 class Rules:
@@ -188,7 +185,7 @@ class Rules:
             name=name,
             columns=self._columns,
             constants=constants,
-            lists=read_lists(reader),
+            lists=StoredLists(reader),
             weight=weight,
         )
 
