@@ -1,4 +1,4 @@
-"""What people do at a desk that keeps everything in PostgreSQL, also when it is lost for a while."""
+"""A desk that keeps everything in PostgreSQL, also when it is lost for a while."""
 
 from itertools import count
 
