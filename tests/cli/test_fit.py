@@ -146,6 +146,10 @@ def test_few_rows_give_a_model_and_the_estimate_says_what_it_could_not_tell(rare
     assert "There is no estimate of what the budget finds" in said
     assert "rows with Fraude = Oui are left, and nothing could be learned from them" in said
     assert "Class 1" not in said
+    assert "from all rows" not in said, "a search may have taken some, and says so itself"
+    result = rarefind("rank", model, tmp_path / "few.csv", "--json")
+    assert result.returncode == 0, result.stderr
+    assert len(json.loads(result.stdout)["list"]) == 5, "the budget is known without an estimate"
     late = few.assign(Fraude=np.where(np.arange(60) >= 54, "Oui", "Non"))
     late.to_csv(tmp_path / "few.csv", index=False)
     result = rarefind(*asked, "--model", "gamma-knn", "--json", "-o", model)

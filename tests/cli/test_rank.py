@@ -99,7 +99,7 @@ def test_the_budget_of_the_fit_is_known(rarefind, files, fitted_for, tmp_path):
 
 def test_a_model_without_a_budget_asks_for_one(rarefind, files, tmp_path):
     model = load(files.model)
-    model.estimate_ = None
+    model.estimate_ = model.fitted_for_ = None
     rarefind_file = tmp_path / "model.rarefind"
     save(model, rarefind_file)
     result = rarefind("rank", rarefind_file, files.new)

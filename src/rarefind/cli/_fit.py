@@ -102,13 +102,14 @@ def fit(
         ours.estimator = _estimator(model, checks, seed, jobs, trials)
         learned = _learned(ours, table, held_out, spending, limit, began, say)
         learned.model.estimate_ = learned.estimate
+        learned.model.fitted_for_ = spending._asdict()
         learned.model.name_known_rows(row_numbers(TableFile(data, sheet)).of(table.index))
         say(f"Writing {output}")
         save(learned.model, output)
     if as_json:
         typer.echo(json.dumps(_for_machines(learned, profile, output), indent=2))
     else:
-        print_fitted(model, learned, profile, output, spending, verbose=verbose)
+        print_fitted(model, learned, profile, output, verbose=verbose)
 
 
 class Learned(NamedTuple):

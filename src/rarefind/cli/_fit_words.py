@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING
 
 from rarefind.cli._tables import add_row, console_of, new_table
 
 if TYPE_CHECKING:
     from rarefind.cli._fit import Learned
-    from rarefind.cli._inputs import Spending
     from rarefind.data import TableProfile
     from rarefind.metrics import Interval
     from rarefind.tables import BudgetEstimate, ListValue, TableModel
@@ -27,7 +25,6 @@ def print_fitted(
     learned: Learned,
     profile: TableProfile,
     output: Path,
-    spending: Spending,
     *,
     verbose: bool,
 ) -> None:
@@ -38,8 +35,8 @@ def print_fitted(
     console.print()
     if estimate is None:
         console.print(
-            f"There is no estimate of what the budget finds; the model itself has learned from all "
-            f"rows. {why_not}",
+            f"There is no estimate of what the budget finds; the model itself has learned. "
+            f"{why_not}",
             markup=False,
         )
         console.print()
@@ -48,16 +45,8 @@ def print_fitted(
     board = getattr(model.estimator_, "leaderboard_", None)
     if verbose and board is not None:
         console.print(board.to_string(index=False), markup=False)
-    # A model without an estimate does not know its budget.
-    asked = {} if estimate is not None else spending._asdict()
-    options = "".join(
-        f" --{option.replace('_', '-')} {quote(value)}"
-        for option, value in asked.items()
-        if value is not None
-    )
     console.print(
-        f"The model is in {output}. Rank a file with: rarefind rank {output} FILE{options} "
-        "-o list.csv",
+        f"The model is in {output}. Rank a file with: rarefind rank {output} FILE -o list.csv",
         markup=False,
         soft_wrap=True,
     )

@@ -98,6 +98,9 @@ class TableModel(ClassifierMixin, BaseEstimator):
         the values of others; empty for estimators with ``feature_importances_``.
     score_reference_ : ColumnReference
         The same of the priorities of the rows of the fit.
+    fitted_for_ : dict or None
+        The ``budget``, ``per`` and ``one_per`` that ``rarefind fit`` was given: the list of
+        :func:`rarefind.tables.rank_file` where none is asked for.
     estimate_ : BudgetEstimate or None
         What a budget of checks finds, by rows that were held out, where it was estimated:
         see :func:`rarefind.tables.estimate_budget`.
@@ -173,6 +176,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         self.known_rows_: dict[int, int] = known.rows
         self.known_values_: dict[str, list[str]] = known.values
         self.estimate_: BudgetEstimate | None = None
+        self.fitted_for_: dict[str, Any] | None = None
         return self
 
     def _learn(self, frame: pd.DataFrame) -> pd.DataFrame:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rarefind._core.budget import budget_share
 from rarefind._core.fields import (
     DictOf,
     Either,
@@ -17,6 +18,7 @@ from rarefind._core.fields import (
     Perhaps,
     PlainText,
     RealNumber,
+    Record,
     StateError,
     TupleOf,
     Whole,
@@ -56,6 +58,8 @@ def _check_parts(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
     counted = [] if reference is None else [column.column for column in reference.columns]
     if not set(counted) <= set(encoder.columns_):
         raise StateError("'drift_reference_' is of other columns")
+    if state.get("fitted_for_") is not None:
+        budget_share(state["fitted_for_"]["budget"])
     known = len(state["known_rows_"])
     if sorted(state["known_rows_"].values()) != list(range(known)):
         raise StateError("'known_rows_' are not numbered")
@@ -66,6 +70,14 @@ def _check_parts(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
 
 
 _COLUMN = Maybe(PlainText())
+
+_LIST = Record(
+    {
+        "budget": Either(RealNumber(0), PlainText()),
+        "per": Maybe(PlainText()),
+        "one_per": Maybe(PlainText()),
+    }
+)
 
 #: What a model of a table keeps in a file.
 MODEL_STATE = State(
@@ -94,6 +106,7 @@ MODEL_STATE = State(
         "known_rows_": DictOf(Whole(), Whole(), size="known"),
         "known_values_": DictOf(PlainText(), ListOf(PlainText(), size="known")),
         "estimate_": Maybe(Object("budget-estimate")),
+        "fitted_for_": Perhaps(Maybe(_LIST)),
     },
     _check_parts,
 )

@@ -67,7 +67,11 @@ def request_for(
         return ListRequest(budget, per, one_per)
     fitted = model.estimate_
     if fitted is None:
-        return None
+        # Of too few rows nothing can be estimated, and what was asked for is known all the same.
+        asked = getattr(model, "fitted_for_", None)
+        if not asked:
+            return None
+        fitted = ListRequest(**asked)
     return ListRequest(fitted.budget, per or fitted.per, one_per or fitted.one_per)
 
 

@@ -41,7 +41,7 @@ from rarefind.desk.api.web_metrics import Counted
 from rarefind.desk.control import ControlConflict, ControlError, NotThere
 from rarefind.desk.database import CommitUnknown, DatabaseUnavailable
 from rarefind.desk.labels import ClaimError, NoSuchClaim
-from rarefind.desk.webhooks import AddressError, WebhookError
+from rarefind.desk.webhooks import AddressError, NoSuchWebhook, WebhookError
 from rarefind.rules import RuleError
 
 _RESOURCES = (
@@ -72,6 +72,7 @@ _KINDS: dict[type[Exception], tuple[str, str]] = {
     ControlConflict: ("conflict", ""),
     ControlError: ("invalid", ""),
     RuleError: ("invalid", "text"),
+    NoSuchWebhook: ("not-found", "webhook"),
     WebhookError: ("invalid", "events"),
     AddressError: ("invalid", "url"),
 }
@@ -92,12 +93,16 @@ def web_app(
 
     async def answer_unavailable(request: Request, error: Exception) -> Response:
         door.log.seldom("unavailable", route=route_of(request), detail=str(error))
+        if isinstance(error, CommitUnknown):
+            # No time after which to send it again: not all that people do may be done twice.
+            detail = (
+                "A database was lost while it stored this: it may be stored, or not. Look before "
+                "you send it again."
+            )
+            return problem_response(ProblemError("unavailable", detail))
         detail = (
-            "A database was lost while it stored this: it may be stored, or not. Look before you "
-            "send it again."
-            if isinstance(error, CommitUnknown)
-            else "A database of the desk cannot be used now, and nothing was stored. Send it again "
-            "in 1 s."
+            "A database of the desk cannot be used now, and nothing was stored. Send it again in "
+            "1 s."
         )
         return problem_response(ProblemError("unavailable", detail, retry_after=1))
 

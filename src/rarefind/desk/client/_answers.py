@@ -50,5 +50,10 @@ def error_of(status: int, content: bytes) -> DeskError:
     try:
         return DeskError(status, _PROBLEM.decode(content))
     except (msgspec.DecodeError, UnicodeDecodeError):
-        detail = f"The desk answered {status}; is this the address of a desk?"
-        return DeskError(status, Problem("unknown", "Not an answer of a desk", detail))
+        return not_a_desk(status)
+
+
+def not_a_desk(status: int) -> DeskError:
+    """The error of an answer that no desk gives."""
+    detail = f"The desk answered {status}; is this the address of a desk?"
+    return DeskError(status, Problem("unknown", "Not an answer of a desk", detail))

@@ -13,14 +13,20 @@ from typing import Any, Generic, TypeVar
 import httpx
 import msgspec
 
-from rarefind.desk.client._answers import DeskError, error_of, read_answer, read_answers
+from rarefind.desk.client._answers import (
+    DeskError,
+    error_of,
+    not_a_desk,
+    read_answer,
+    read_answers,
+)
 from rarefind.desk.records import Answer, Problem
 
 Returned = TypeVar("Returned")
 
 DECISION_URL = "http://127.0.0.1:8321"
 WEB_URL = "http://127.0.0.1:8322"
-#: Answers that say: not now, and nothing was done.
+#: Answers that say: not now. Those of a desk itself come with the time to wait if nothing was done.
 _LATER = frozenset({429, 502, 503, 504})
 _FIRST_WAIT, _LONGEST_WAIT = 0.1, 10.0
 
@@ -34,7 +40,7 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} cannot be sent as JSON.")
 
 
-_ENCODER = msgspec.json.Encoder(enc_hook=_plain, decimal_format="number")
+encode = msgspec.json.Encoder(enc_hook=_plain, decimal_format="number").encode
 
 
 @dataclass(frozen=True)
@@ -46,6 +52,7 @@ class Call(Generic[Returned]):
     read: Callable[[bytes], Returned]
     content: bytes | None = None
     is_repeatable: bool = True
+    kind: str = "application/json"
 
 
 @dataclass(frozen=True)
@@ -65,9 +72,11 @@ class Retry:
             yield min(_LONGEST_WAIT, _FIRST_WAIT * 2**attempt) * (0.5 + self.draw() / 2)
 
 
-def is_later(response: httpx.Response) -> bool:
-    """Whether the same call may succeed later."""
-    return response.status_code in _LATER
+def is_later(call: Call[Any], response: httpx.Response) -> bool:
+    """Whether the same call may succeed later, and sending it again does no harm."""
+    if response.status_code not in _LATER:
+        return False
+    return call.is_repeatable or "retry-after" in response.headers
 
 
 def asked_wait(response: httpx.Response) -> float:
@@ -98,32 +107,35 @@ def unreachable(call: Call[Any], error: httpx.TransportError) -> DeskError:
 def read_response(call: Call[Returned], response: httpx.Response) -> Returned:
     """What a call returns, or the error of its answer."""
     if response.is_success:
-        return call.read(response.content)
+        try:
+            return call.read(response.content)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            raise not_a_desk(response.status_code) from None
     raise error_of(response.status_code, response.content)
 
 
 class Calls:
-    """The calls of a desk, as requests.
+    """The calls of the decision process, as requests.
 
     Parameters
     ----------
-    url, web : str
-        Addresses of the decision process and of the web process.
+    url : str
+        The address of the decision process.
     id_column : str
         Where a transaction has its identifier.
     """
 
-    def __init__(self, url: str, web: str, id_column: str) -> None:
-        self.url, self.web, self.id_column = url.rstrip("/"), web.rstrip("/"), id_column
+    def __init__(self, url: str, id_column: str) -> None:
+        self.url, self.id_column = url.rstrip("/"), id_column
 
     def send(self, transaction: Mapping[str, Any]) -> Call[Answer]:
         """One transaction."""
-        content = _ENCODER.encode(self._with_id(transaction))
+        content = encode(self._with_id(transaction))
         return Call("POST", f"{self.url}/transactions", read_answer, content)
 
     def send_many(self, transactions: Sequence[Mapping[str, Any]]) -> Call[list[Answer | Problem]]:
         """Some transactions together."""
-        content = _ENCODER.encode([self._with_id(each) for each in transactions])
+        content = encode([self._with_id(each) for each in transactions])
         return Call("POST", f"{self.url}/transactions", read_answers, content)
 
     def _with_id(self, transaction: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -132,18 +144,8 @@ class Calls:
             return transaction
         return {**transaction, self.id_column: uuid.uuid4().hex}
 
-    def get(self, path: str) -> Call[Any]:
-        """Something to read, from the web process."""
-        return Call("GET", self.web + path, msgspec.json.decode)
-
-    def post(self, path: str, body: Mapping[str, Any]) -> Call[Any]:
-        """Something to do, in the web process: done once, so not sent again without an answer."""
-        content = _ENCODER.encode(body)
-        return Call("POST", self.web + path, msgspec.json.decode, content, is_repeatable=False)
-
 
 def headers_of(token: str | None) -> dict[str, str]:
     """What each request says of its sender; the token is RAREFIND_TOKEN if none is given."""
     token = os.environ.get("RAREFIND_TOKEN") if token is None else token
-    found = {"content-type": "application/json"}
-    return found | ({"authorization": f"Bearer {token}"} if token else {})
+    return {"authorization": f"Bearer {token}"} if token else {}

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from rarefind.desk.control._audit import revision
 from rarefind.desk.control._blocks import read_blocked
+from rarefind.desk.control._book_maker import BookMaker
 from rarefind.desk.control._desk_model import TableDeskModel, check_fits, digest_of
-from rarefind.desk.control._lists import read_lists
+from rarefind.desk.control._lists import read_lists, read_versions
 from rarefind.desk.control._models import ModelRow, model_path, read_champion
-from rarefind.desk.control._rule_rows import DeskRule, current_rules
+from rarefind.desk.control._rule_rows import current_rules
 from rarefind.desk.control._rules import rule_columns
 from rarefind.desk.database import Database
 from rarefind.desk.decision import DeskModel, RuleBook
 from rarefind.desk.schema import Schema
-from rarefind.rules import Rule, RuleError
 
 __all__ = ["NO_MODEL", "InForce", "load_in_force"]
 
@@ -39,8 +38,10 @@ class InForce:
     notes : list of str
         Sentences for people, such as that there is no model yet.
     is_complete : bool
-        Whether the file of the champion could be used. Where not, load it again now and then: the
-        file may come back, and no revision tells.
+        Whether the file of the champion could be used. Where not, ask :meth:`Control.changed` now
+        and then: the file may come back, and no revision tells.
+    maker : BookMaker or None
+        Made the rules, and knows them still.
     """
 
     revision: int
@@ -49,6 +50,7 @@ class InForce:
     model: DeskModel | None
     notes: list[str] = field(default_factory=list)
     is_complete: bool = True
+    maker: BookMaker | None = field(default=None, repr=False, compare=False)
 
 
 def load_in_force(
@@ -64,51 +66,24 @@ def load_in_force(
     models : Path
         The folder of model files.
     before : InForce, optional
-        What was in force until now: a model that still is is not loaded again, and goes on
-        deciding even if its file is gone.
+        What was in force until now: rules and a model that still are are not made again, and the
+        model goes on deciding even if its file is gone.
 
     Returns
     -------
     InForce
     """
+    maker = (before and before.maker) or BookMaker(rule_columns(schema))
     for _ in range(_ATTEMPTS):
         number = revision(database)
-        rules, lists = current_rules(database), read_lists(database)
+        rules, versions = current_rules(database), read_versions(database)
+        lists = read_lists(database, maker.lists_to_read(rules, versions))
         blocked, champion = read_blocked(database), read_champion(database)
         if revision(database) == number:
             break
-    notes: list[str] = []
-    book = _book(rules, rule_columns(schema), lists, notes)
-    if before is not None and before.rules.digest == book.digest:
-        book = before.rules  # it has counted failures
+    book, notes = maker.make(rules, versions, lists)
     model, is_complete = _model(champion, schema, models, before, notes)
-    return InForce(number, book, blocked, model, notes, is_complete)
-
-
-def _book(
-    rules: list[DeskRule],
-    columns: Mapping[str, str],
-    lists: Mapping[str, tuple[str, ...]],
-    notes: list[str],
-) -> RuleBook:
-    found: dict[str, list[Rule]] = {"blocking": [], "scoring": [], "shadow": []}
-    for rule in rules:
-        if rule.role == "off":
-            continue
-        try:
-            made = Rule(
-                rule.text,
-                name=rule.name,
-                columns=columns,
-                constants=rule.constants,
-                lists=lists,
-                weight=rule.weight,
-            )
-        except RuleError as error:
-            notes.append(f"The rule {rule.name!r} does not run: {error}")
-        else:
-            found[rule.role].append(made)
-    return RuleBook(**found)
+    return InForce(number, book, blocked, model, notes, is_complete, maker)
 
 
 def _model(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rarefind.desk.clock import DeskClock
@@ -59,7 +59,7 @@ class Lists:
 
     def all(self) -> dict[str, tuple[str, ...]]:
         """Return all lists by name, as rules take them."""
-        return read_lists(self._database)
+        return read_lists(self._database, self.names())
 
     def save(self, name: str, values: Iterable[str], person: str) -> NamedList:
         """Make a list, or give it other values; those that stay keep their history."""
@@ -151,10 +151,10 @@ class Lists:
 
     def _mark(self, writer: Writer, name: str, person: str, *, deleted: int) -> None:
         writer.execute(
-            "INSERT INTO lists (name, person, changed, deleted) "
-            "VALUES (:name, :person, :now, :deleted) "
+            "INSERT INTO lists (name, person, changed, version, deleted) "
+            "VALUES (:name, :person, :now, 1, :deleted) "
             "ON CONFLICT (name) DO UPDATE SET person = excluded.person, "
-            "changed = excluded.changed, deleted = excluded.deleted",
+            "changed = excluded.changed, version = lists.version + 1, deleted = excluded.deleted",
             name=name,
             person=person,
             now=self._clock.now(),
@@ -162,14 +162,34 @@ class Lists:
         )
 
 
-def read_lists(reader: Database | Writer) -> dict[str, tuple[str, ...]]:
-    """Return all lists by name with their values, which are in order."""
-    found: dict[str, list[str]] = {
-        row[0]: [] for row in reader.read("SELECT name FROM lists WHERE deleted = 0 ORDER BY name")
-    }
-    for name, value in reader.read("SELECT list, value FROM list_values WHERE removed IS NULL"):
-        found.setdefault(name, []).append(value)
-    return {name: tuple(sorted(values)) for name, values in found.items()}
+class StoredLists(Mapping[str, tuple[str, ...]]):
+    """All lists by name; the values of one are read when they are asked for."""
+
+    def __init__(self, reader: Database | Writer) -> None:
+        self._reader, self._names = reader, list(read_versions(reader))
+
+    def __getitem__(self, name: str) -> tuple[str, ...]:
+        if name not in self._names:
+            raise KeyError(name)
+        return tuple(sorted(_values(self._reader, name)))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def read_versions(reader: Database | Writer) -> dict[str, int]:
+    """Return the names of all lists, with numbers that change with their values."""
+    rows = reader.read("SELECT name, version FROM lists WHERE deleted = 0 ORDER BY name")
+    return dict(rows)
+
+
+def read_lists(reader: Database | Writer, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return the values of lists by name, as far as there are such lists; values are in order."""
+    stored = StoredLists(reader)
+    return {name: stored[name] for name in names if name in stored}
 
 
 def _values(reader: Database | Writer, name: str) -> set[str]:

@@ -18,7 +18,7 @@ from rarefind.desk.control._errors import (
     check_name,
     check_note,
 )
-from rarefind.desk.control._lists import read_lists
+from rarefind.desk.control._lists import StoredLists
 from rarefind.desk.control._rule_rows import (
     ROLES,
     DeskRule,
@@ -185,7 +185,7 @@ class Rules:
             name=name,
             columns=self._columns,
             constants=constants,
-            lists=read_lists(reader),
+            lists=StoredLists(reader),
             weight=weight,
         )
 

@@ -34,6 +34,7 @@ STEPS = (
         name TEXT NOT NULL PRIMARY KEY,
         person TEXT NOT NULL,
         changed INTEGER NOT NULL,
+        version INTEGER NOT NULL,
         deleted INTEGER NOT NULL
     );
     CREATE TABLE list_values (

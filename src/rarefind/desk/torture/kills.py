@@ -27,7 +27,7 @@ class KillResult(NamedTuple):
 
     kills: int
     answered: int
-    repeated: int
+    unanswered: int
     refused: int
     check: LedgerCheck
 
@@ -80,13 +80,16 @@ def kill_often(
         served.stop()
     with DeskFolder(desk.path) as folder:
         check = check_ledger(folder, senders.answers)
-    return KillResult(done, len(senders.answers), senders.repeated, len(senders.refused), check)
+    return KillResult(done, len(senders.answers), senders.unanswered, len(senders.refused), check)
 
 
 def findings_of_kills(result: KillResult) -> list[Finding]:
     """What a desk that was killed should stand."""
     check = result.check
-    told = f"{result.kills} kills, {result.answered:,} answers, {result.repeated:,} sent again"
+    told = (
+        f"{result.kills} kills, {result.answered:,} answers, {result.unanswered:,} lost and sent "
+        "again"
+    )
     return [
         Finding(
             "kills",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
@@ -15,9 +16,11 @@ from rarefind.desk.torture.kills import findings_of_kills, kill_often
 from rarefind.desk.torture.load import FsyncTimes, finding_of_load, fsync_times, load_desk
 from rarefind.desk.torture.trial_desk import make_trial_desk
 
-#: Of the time that there is, what killing and each load take; the rest is for the other trials.
-_KILLS, _LOAD = 0.4, 0.2
+#: Of the time that there is, what killing takes; what the short trials leave is for the load.
+_KILLS = 0.4
 _MOST_KILLS = 1_000
+#: Seconds of each load at least, and what it takes to start a desk for it and to warm it up.
+_SHORTEST, _START = 5.0, 15.0
 _DURABILITIES: Final[tuple[Durability, Durability]] = ("process", "disk")
 
 Say = Callable[[str], None]
@@ -69,6 +72,8 @@ def torture(
 def _trials(
     folder: Path, like: Path | None, seconds: float, rate: float, say: Say
 ) -> Iterator[Finding]:
+    end = time.monotonic() + seconds
+
     def step(name: Literal["kills", "full disk", "clock", "load"], what: str) -> Path:
         say(what)
         return folder / name.replace(" ", "-")
@@ -83,6 +88,7 @@ def _trials(
     desk = make_trial_desk(step("load", f"Sending {rate:g} transactions a second"), like)
     for number, durability in enumerate(_DURABILITIES):
         say(f"Sending {rate:g} transactions a second, durability {durability}")
-        length = max(1.0, _LOAD * seconds)
+        left = (end - time.monotonic()) / (len(_DURABILITIES) - number)
+        length = max(_SHORTEST, left - _START)
         result = load_desk(desk, durability, rate=rate, seconds=length, seed=number)
         yield finding_of_load(result, durability, rate)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Self
 
 import msgspec
@@ -33,21 +34,21 @@ class Senders:
     ----------
     answers : dict of str to bytes
         What was told about each transaction, by its identifier.
-    repeated : int
-        How often one was sent again.
+    unanswered : int
+        How often one was sent and not answered: nobody knew then whether it was stored.
     refused : list of bytes
         What was answered by anything but a decision or a 503, which should not happen.
     """
 
     def __init__(
-        self, desk: ServedDesk, token: str, bodies: Iterator[bytes], count: int = 4
+        self, desk: ServedDesk, token: str, bodies: Iterator[bytes], count: int = 8
     ) -> None:
         self._desk, self._token, self._bodies = desk, token, bodies
         self._lock = threading.Lock()
         self._ending = threading.Event()
         self._threads = [threading.Thread(target=self._run, daemon=True) for _ in range(count)]
         self.answers: dict[str, bytes] = {}
-        self.repeated = 0
+        self.unanswered = 0
         self.refused: list[bytes] = []
 
     def __enter__(self) -> Self:
@@ -76,8 +77,6 @@ class Senders:
                 connection, received = self._try(connection, body)
                 answered = received is not None and self._take(received)
                 if not answered:
-                    with self._lock:
-                        self.repeated += 1
                     self._ending.wait(_PAUSE)
         if connection is not None:
             connection.close()
@@ -85,17 +84,19 @@ class Senders:
     def _try(
         self, connection: Connection | None, body: bytes
     ) -> tuple[Connection | None, Received | None]:
-        """Send a transaction; no answer means that nobody knows whether it is stored."""
-        try:
-            if connection is None:
-                address = self._desk.address
-                if address is None:
-                    return None, None
+        """Send a transaction, if there is a desk, and wait for its answer."""
+        address = self._desk.address
+        if connection is None and address is not None:
+            with suppress(OSError):
                 connection = Connection(address, self._token, patience=10.0)
+        if connection is None:
+            return None, None
+        try:
             return connection, connection.ask(body)
         except OSError:
-            if connection is not None:
-                connection.close()
+            connection.close()
+            with self._lock:
+                self.unanswered += 1
             return None, None
 
     def _take(self, received: Received) -> bool:

@@ -103,8 +103,12 @@ def _copy_control(like: Path, schema: Schema, own: Control) -> None:
             for list_name, values in theirs.lists.all().items():
                 own.lists.save(list_name, values, _PERSON)
             for rule in theirs.rules.all():
-                given = {"weight": rule.weight, "constants": rule.constants}
-                own.rules.save(rule.name, rule.text, _PERSON, role=rule.role, **given)
+                own.rules.save(
+                    *(rule.name, rule.text, _PERSON),
+                    role=rule.role,
+                    weight=rule.weight,
+                    constants=rule.constants,
+                )
             champion = theirs.models.champion()
             if champion is not None:
                 own.models.add(theirs.models.path(champion.digest), _PERSON, champion.name)
