@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
 
@@ -23,7 +22,6 @@ from rarefind.desk.worker._snapshots import Snapshots
 
 __all__ = ["make_jobs", "work"]
 
-_NICE = 10
 #: For so long it is kept what became of a message.
 _MESSAGES_KEPT = "30D"
 
@@ -46,8 +44,6 @@ def work(
         Called when everything is open.
     clock : DeskClock, optional
     """
-    if hasattr(os, "nice"):
-        os.nice(_NICE)
     clock, log = clock or DeskClock(), Log("worker")
     snapshots = Snapshots(folder, folder.read_ledger(), clock, log)
     jobs = [*make_jobs(folder, clock, log), Job("snapshots", snapshots.run, every=1.0)]
