@@ -15,8 +15,8 @@ from typing import Literal
 
 from rarefind.desk.database import Durability
 from rarefind.desk.folder import DeskFolder, FolderInUseError
-from rarefind.desk.processes._child import ChildSpec
 from rarefind.desk.processes._life import READY, Life
+from rarefind.desk.processes.child import ChildSpec
 
 __all__ = ["DeskSettings", "ProcessName", "ask_notes", "desk_processes", "run_one", "take_port"]
 
