@@ -433,3 +433,10 @@ def test_no_table_has_so_many_columns(tmp_path, columns):
     (state,) = hostile.objects("RuleListClassifier")
     state["n_features_in_"] = columns
     hostile.refuse(tmp_path, f"'n_features_in_' is {columns}, not a whole number within its bounds")
+
+
+def test_classes_that_ask_for_different_numbers_of_rows_are_refused(tmp_path):
+    """It opened, and failed when it scored."""
+    hostile = Hostile("GammaKNNClassifier-three-classes")
+    hostile.objects("PointSet")[-1]["k"] = 1
+    hostile.refuse(tmp_path, "'_sets' ask for another number of rows of each class")

@@ -176,3 +176,15 @@ def test_lines_that_no_table_has_get_a_sentence(tmp_path, ending, length):
             ValueError, match=r"(cannot be read as a table|has more than 8,388,608)"
         ):
             read(path)
+
+
+def test_a_keel_file_with_an_open_quote_gets_a_sentence(tmp_path):
+    path = tmp_path / "t.dat"
+    rows = ["1, positive", '"2, negative', "3, negative"]
+    head = ["@relation t", "@attribute a real [0, 9]", "@attribute Class {positive, negative}"]
+    path.write_text("\n".join([*head, "@data", *rows]) + "\n")
+    for read in (read_table, file_columns):
+        with pytest.raises(ValueError, match=r"t\.dat") as caught:
+            read(path)
+        assert str(caught.value).endswith(".")
+        assert "\n" not in str(caught.value)

@@ -1,7 +1,9 @@
 """Sheets of Excel files are tables."""
 
 import datetime as dt
+import re
 import sys
+import zipfile
 from pathlib import Path
 
 import pandas as pd
@@ -80,6 +82,19 @@ def test_other_files_have_no_sheets_and_damaged_ones_get_a_sentence(tmp_path):
         bad.write_bytes(data)
         with pytest.raises(ValueError, match=r"bad\.xlsx is not a complete Excel file"):
             read_table(bad)
+
+
+def test_a_workbook_without_sheets_gets_a_sentence(book, tmp_path):
+    """Its list of sheets was empty, and Python's own error came out."""
+    bad = tmp_path / "bad.xlsx"
+    with zipfile.ZipFile(book) as whole, zipfile.ZipFile(bad, "w") as changed:
+        for name in whole.namelist():
+            text = whole.read(name)
+            if name == "xl/workbook.xml":
+                text = re.sub(rb"<sheets>.*</sheets>", b"<sheets></sheets>", text, flags=re.DOTALL)
+            changed.writestr(name, text)
+    with pytest.raises(ValueError, match=r"bad\.xlsx has no sheets: save it again\.$"):
+        read_table(bad)
 
 
 def test_without_the_extra_a_sentence_names_it(book, monkeypatch):

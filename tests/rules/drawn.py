@@ -24,6 +24,7 @@ from rarefind.rules.syntax import (
 NUMBERS = {"amount": pl.Float64, 'mean of "card"': pl.Float64, "n": pl.Int64, "ıs": pl.Float64}
 TEXTS = ("country", "ho`me %s; --")
 TRUTHS = ("night", "falſe")
+TIMES = ("made", "opened")
 TEXT_VALUES = (
     "FR",
     "fr",
@@ -61,8 +62,13 @@ numbers = st.deferred(
         st.builds(Filled, numbers, numbers),
         st.builds(Arithmetic, st.sampled_from("+-*/"), numbers, numbers),
         call("length", texts),
+        st.sampled_from(["hour", "weekday", "day", "month"]).flatmap(
+            lambda name: call(name, times)
+        ),
+        call("minutes_between", times, times),
     )
 )
+times = st.sampled_from(TIMES).map(Column)
 text_literals = st.one_of(
     st.sampled_from(TEXT_VALUES),
     st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=4),
@@ -96,7 +102,7 @@ truths = st.deferred(
         *(call(name, texts, texts) for name in ("starts_with", "ends_with", "contains")),
         st.builds(InList, texts, st.sampled_from(["texts", "it's empty"]), st.booleans()),
         st.builds(InList, numbers, st.sampled_from(["numbers", "it's empty"]), st.booleans()),
-        st.builds(IsMissing, st.one_of(numbers, texts, unknown), st.booleans()),
+        st.builds(IsMissing, st.one_of(numbers, texts, times, unknown), st.booleans()),
         truths.map(Not),
         st.lists(truths, min_size=2, max_size=3).map(lambda parts: And(tuple(parts))),
         st.lists(truths, min_size=2, max_size=3).map(lambda parts: Or(tuple(parts))),

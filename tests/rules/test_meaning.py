@@ -15,7 +15,7 @@ import pytest
 from databases import DIALECTS, query
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from rules.drawn import LISTS, NUMBERS, TEXT_VALUES, TEXTS, TRUTHS, truths
+from rules.drawn import LISTS, NUMBERS, TEXT_VALUES, TEXTS, TIMES, TRUTHS, truths
 
 from rarefind.rules import Rule, RuleError
 from rarefind.rules.syntax import (
@@ -45,6 +45,15 @@ FLOATS = (
     *(1e308, -1.7976931348623157e308, 5e-324, -1e-200, 2.0**969, 3e-162),
 )
 WHOLES = (None, 0, 1, -5, 2**53, 2**53 + 1, -(2**53) - 1, 2**63 - 1, -(2**63))
+TIME_VALUES = (
+    None,
+    datetime.datetime(2026, 1, 31),
+    datetime.datetime(2026, 3, 1, 23, 59, 59, 999_999),
+    datetime.datetime(2024, 2, 29, 0, 0, 0, 1),
+    datetime.datetime(1969, 12, 31, 12),
+    datetime.datetime(1900, 1, 1, 7, 30),
+    datetime.datetime(2199, 12, 31, 6),
+)
 #: What two columns can hold of which a rule says nothing but that they are compared.
 PAIRS = {
     "whole numbers": (pl.Int64, pl.Int64, WHOLES),
@@ -68,6 +77,7 @@ def records(pair):
         **{name: st.sampled_from([None, *TEXT_VALUES]) for name in TEXTS},
         "night": st.sampled_from([None, True, False]),
         "falſe": st.sampled_from([None, 0, 1]),
+        **{name: st.sampled_from(TIME_VALUES) for name in TIMES},
         "x": some[left] if shared is None else st.sampled_from(shared),
         "Y": some[right] if shared is None else st.sampled_from(shared),
     }
@@ -135,6 +145,13 @@ FUNCTIONS = {
     "starts_with": lambda text, part: text[: len(part)] == part,
     "ends_with": lambda text, part: part == "" or text[-len(part) :] == part,
     "contains": lambda text, part: part in text,
+    "hour": lambda time: float(time.hour),
+    "weekday": lambda time: float(time.isocalendar().weekday),
+    "day": lambda time: float(time.day),
+    "month": lambda time: float(time.month),
+    "minutes_between": lambda first, second: (
+        (second - first) // datetime.timedelta(microseconds=1) / 6e7
+    ),
 }
 
 
@@ -151,6 +168,7 @@ def arithmetic(op, a, b):
 def as_polars(pair, rows):
     left, right, _ = PAIRS[pair]
     schema = {**NUMBERS, **dict.fromkeys(TEXTS, pl.String), "night": pl.Boolean, "falſe": pl.Int64}
+    schema |= dict.fromkeys(TIMES, pl.Datetime("us"))
     return pl.DataFrame(rows, schema={**schema, "x": left, "Y": right}, strict=True)
 
 
@@ -189,6 +207,7 @@ def count(request):
 ODD_ROW = {
     **{"amount": math.inf, 'mean of "card"': math.inf, "n": 2**53 + 1, "ıs": None},
     **{"country": "FR", "ho`me %s; --": None, "night": True, "falſe": 1, "x": 1, "Y": 1.0},
+    **{"made": datetime.datetime(2026, 1, 31, 12, 5), "opened": None},
 }
 TWO_INFINITIES = Arithmetic("-", Column("amount"), Column('mean of "card"'))
 

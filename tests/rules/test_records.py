@@ -98,9 +98,30 @@ ODD = [
     *(None, math.nan, pd.NA, pd.NaT, Decimal("nan"), np.float32("nan")),
     *(True, False, 0, 1, 2, -5, 2**53 + 1, 10**400, np.int64(3), np.float32(0.1), np.bool_(True)),
     *(0.0, -0.0, 1.0, 0.5, math.inf, -math.inf, 1e308, 5e-324, Decimal("0.1"), Decimal("1e400")),
-    *("FR", "fr", "", "it's", np.str_("FR"), datetime.datetime(2026, 1, 31), [1], b"FR"),
+    *(
+        "FR",
+        "fr",
+        "",
+        "it's",
+        np.str_("FR"),
+        datetime.datetime(2026, 1, 31),
+        datetime.date(2026, 1, 31),
+        [1],
+        b"FR",
+    ),
 ]
-NAMES = ("amount", 'mean of "card"', "n", "ıs", "country", "ho`me %s; --", "night", "falſe")
+NAMES = (
+    "amount",
+    'mean of "card"',
+    "n",
+    "ıs",
+    "country",
+    "ho`me %s; --",
+    "night",
+    "falſe",
+    "made",
+    "opened",
+)
 odd_records = st.fixed_dictionaries(
     {}, optional={name: st.sampled_from(ODD) for name in (*NAMES, "x", "Y")}
 )

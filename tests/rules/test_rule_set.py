@@ -54,6 +54,12 @@ def test_other_json_is_refused(text):
         RuleSet.from_json(text)
 
 
+def test_a_long_constant_is_shortened_in_its_error():
+    with pytest.raises(RuleError, match="The constant 'home' is .* which is not a number") as caught:
+        RuleSet.from_json(json.dumps({"constants": {"home": ["FR"] * 2000}, "rules": []}))
+    assert len(str(caught.value)) < 200
+
+
 def test_names_are_their_own():
     with pytest.raises(RuleError, match="Two rules are called 'a > 1'"):
         RuleSet([Rule("a > 1"), Rule("a>1")])

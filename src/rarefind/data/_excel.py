@@ -77,6 +77,8 @@ def _rows(file: TableFile) -> list[list[Any]]:
     try:
         book = CalamineWorkbook.from_path(str(file.path))
         names = book.sheet_names
+        if not names:
+            raise ValueError(f"{file} has no sheets: save it again.")
         if file.sheet is not None and file.sheet not in names:
             raise ValueError(
                 f"{file} has no sheet {file.sheet!r}: its sheets are {', '.join(map(repr, names))}."

@@ -44,6 +44,9 @@ def read_keel(path: Path) -> pd.DataFrame:
             )
     if not any(line.strip() for line in lines[data + 1 :]):
         raise ValueError(f"{path} has a header but no rows: add the rows, or name another file.")
-    table, _ = read_dat("\n".join(lines))
+    try:
+        table, _ = read_dat("\n".join(lines))
+    except pd.errors.ParserError as error:
+        raise ValueError(f"{path} cannot be read as a table: {str(error).strip()}.") from None
     check_unique(path, list(table.columns))
     return table

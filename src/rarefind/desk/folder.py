@@ -106,6 +106,11 @@ class DeskFolder:
         return self._url is not None
 
     @property
+    def database_url(self) -> str | None:
+        """Where the databases are, if not in the folder; it may have a password in it."""
+        return self._url
+
+    @property
     def is_deciding(self) -> bool:
         """Whether a process of this machine decides transactions in this folder."""
         if self._lock is not None:

@@ -59,7 +59,7 @@ class Outcome:
     rules : tuple of str
         Names of all rules that fired: blocking, scoring and in shadow.
     score : float or None
-        The model's probability or priority; None without a model.
+        The model's calibrated probability of fraud; None without a model.
     priority : float
         What orders the queue: the score, plus the weights of the scoring rules that fired.
     alert : {"", "risk", "random"}

@@ -108,6 +108,13 @@ class LimitSchema(_Section, frozen=True):
     requests: int = 100
 
 
+class SnapshotSchema(_Section, frozen=True):
+    """What a restart begins from."""
+
+    #: The worker makes a snapshot so often, and compares the features of the rows since.
+    every: str = "1h"
+
+
 class RetentionSchema(_Section, frozen=True):
     """How long transactions are kept."""
 
@@ -126,6 +133,7 @@ class Schema(_Section, frozen=True):
     limits: LimitSchema = LimitSchema()
     retention: RetentionSchema = RetentionSchema()
     webhooks: WebhookSchema = WebhookSchema()
+    snapshots: SnapshotSchema = SnapshotSchema()
 
     @classmethod
     def from_text(cls, text: str) -> Self:
@@ -260,6 +268,7 @@ def _check(schema: Schema) -> None:
         "labels.delay": schema.labels.delay,
         "alerts.lease": schema.alerts.lease,
         "alerts.expires": schema.alerts.expires,
+        "snapshots.every": schema.snapshots.every,
         "limits.late": schema.limits.late,
         "limits.ahead": schema.limits.ahead,
     }

@@ -41,6 +41,8 @@ def _check_scales(state: Mapping[str, Any], sizes: Mapping[str, int]) -> None:
         raise StateError("'gamma_' is not that of the classes")
     if two and not {"_relative", "threshold_"} <= state.keys():
         raise StateError("the threshold is missing")
+    if not two and len({s.k for s in state["_sets"]}) > 1:
+        raise StateError("'_sets' ask for another number of rows of each class")
 
 
 @saved(

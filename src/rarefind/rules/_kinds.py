@@ -162,7 +162,7 @@ def _literal(name: str, value: Any) -> Node:
     if isinstance(value, str):
         return Text(value)
     raise RuleError(
-        f"The constant {name!r} is {value!r}, which is not a number, a text, true or false."
+        f"The constant {name!r} is {value!r:.40}, which is not a number, a text, true or false."
     )
 
 

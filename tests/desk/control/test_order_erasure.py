@@ -19,6 +19,17 @@ def test_an_erasure_is_ordered_and_done(desk):
     assert [row.action for row in desk.control.audit.read()] == ["order erasure", "erase"]
 
 
+def test_blocks_that_have_ended_do_not_name_who_was_erased(desk):
+    blocks, orders = desk.control.blocks, desk.control.orders
+    ended = blocks.lift(blocks.ask("4711", "ann", "a call from 0171").id, "ann")
+    now = blocks.ask("4711", "ann")
+    order = orders.erase("card", "4711", "ann")
+    orders.done(order.id, 1)
+    found = blocks.get(ended.id)
+    assert (found.entity, found.note, found.state) == (f"erased {order.id}", "", "lifted")
+    assert blocks.current("4711") == now  # it is still refused
+
+
 def test_a_second_person_approves_where_the_desk_wants_one(desk):
     orders = desk.of(TWO_PEOPLE).orders
     order = orders.erase("card", "4711", "ann")

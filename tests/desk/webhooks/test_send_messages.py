@@ -10,8 +10,10 @@ import pytest
 from desk.databases import KINDS, opener
 
 from rarefind.desk.clock import ManualClock
+from rarefind.desk.control import Audit
 from rarefind.desk.webhooks import (
     Deliverer,
+    NoSuchWebhook,
     Outbox,
     Sender,
     WebhookError,
@@ -65,7 +67,9 @@ def receiving():
 class Desk:
     def __init__(self, database):
         self.database, self.clock = database, ManualClock(NOON)
-        self.webhooks = Webhooks(database, SECRET, self.clock, allow_private=True)
+        self.webhooks = Webhooks(
+            database, SECRET, Audit(database, self.clock), self.clock, allow_private=True
+        )
         self.outbox = Outbox(database, self.clock)
 
     def raise_alert(self, sequence, event="alert.raised"):
@@ -210,12 +214,19 @@ def test_a_private_address_is_refused_when_it_is_sent_to_as_well(desk):
 def test_an_endpoint_that_was_removed_gets_nothing_more(desk):
     hook, _ = desk.webhooks.make("http://127.0.0.1:9/", ["alert.raised", "case.opened"], "ann")
     desk.raise_alert(1)
-    desk.webhooks.remove(hook.id)
+    desk.webhooks.remove(hook.id, "bob")
     assert desk.outbox.due() == []
     assert desk.raise_alert(2) == 0
     assert desk.states() == [("dead", 0, "The webhook was removed.")]
-    with pytest.raises(WebhookError, match="There is no webhook"):
-        desk.webhooks.remove(hook.id)
+    written = [
+        (row.person, row.action, row.detail) for row in Audit(desk.database, desk.clock).read()
+    ]
+    assert written == [
+        ("ann", "make webhook", {"host": "127.0.0.1", "events": ["alert.raised", "case.opened"]}),
+        ("bob", "remove webhook", {}),
+    ]
+    with pytest.raises(NoSuchWebhook, match="There is no webhook"):
+        desk.webhooks.remove(hook.id, "bob")
 
 
 def test_mistakes_get_a_sentence(desk):

@@ -68,6 +68,7 @@ class WebDoor:
         self.webhooks = Webhooks(
             self.database,
             self.secret,
+            self.control.audit,
             self.clock,
             allow_private=self.schema.webhooks.allow_private,
         )

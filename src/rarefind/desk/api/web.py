@@ -41,7 +41,7 @@ from rarefind.desk.api.web_metrics import Counted
 from rarefind.desk.control import ControlConflict, ControlError, NotThere
 from rarefind.desk.database import CommitUnknown, DatabaseUnavailable
 from rarefind.desk.labels import ClaimError, NoSuchClaim
-from rarefind.desk.webhooks import AddressError, WebhookError
+from rarefind.desk.webhooks import AddressError, NoSuchWebhook, WebhookError
 from rarefind.rules import RuleError
 
 _RESOURCES = (
@@ -72,6 +72,7 @@ _KINDS: dict[type[Exception], tuple[str, str]] = {
     ControlConflict: ("conflict", ""),
     ControlError: ("invalid", ""),
     RuleError: ("invalid", "text"),
+    NoSuchWebhook: ("not-found", "webhook"),
     WebhookError: ("invalid", "events"),
     AddressError: ("invalid", "url"),
 }

@@ -13,7 +13,6 @@ from rarefind.desk.api.described import described, told
 from rarefind.desk.api.door import Door
 from rarefind.desk.api.parameters import Number
 from rarefind.desk.api.people import Person
-from rarefind.desk.api.problems import ProblemError
 from rarefind.desk.api.sent import sent
 from rarefind.desk.messages import MadeWebhook, NewWebhook, WebhookSummary
 
@@ -42,12 +41,8 @@ def make_webhook(
     door: Door, person: Person, new: Annotated[NewWebhook, sent(NewWebhook)]
 ) -> Response:
     """Send messages to an address from now on; the secret that signs them is shown this once."""
-    with door.database.write() as writer:
-        number, secret = door.webhooks.add(writer, new.url, new.events, person)
-        door.control.audit.add(
-            writer, person, "make webhook", f"webhook {number}", {"events": new.events}
-        )
-    return told(MadeWebhook(webhook=webhook_summary(door.webhooks.get(number)), secret=secret))
+    made, secret = door.webhooks.make(new.url, new.events, person)
+    return told(MadeWebhook(webhook=webhook_summary(made), secret=secret))
 
 
 @router.delete(
@@ -56,9 +51,5 @@ def make_webhook(
 )
 def remove_webhook(door: Door, webhook: Number, person: Person) -> Response:
     """Send no more messages to an address; answers those that are left."""
-    if webhook not in [each.id for each in door.webhooks.all()]:
-        raise ProblemError("not-found", f"There is no webhook {webhook}.")
-    with door.database.write() as writer:
-        door.webhooks.drop(writer, webhook)
-        door.control.audit.add(writer, person, "remove webhook", f"webhook {webhook}")
+    door.webhooks.remove(webhook, person)
     return told([webhook_summary(each) for each in door.webhooks.all()])

@@ -7,11 +7,11 @@ the audit log, and a raised revision, by which the decision process sees that so
 from rarefind.desk.control._audit import Audit, AuditRow, AuditVerification, revision
 from rarefind.desk.control._blocks import Block, Blocks, BlockState
 from rarefind.desk.control._control import Control
-from rarefind.desk.control._desk_model import TableDeskModel
+from rarefind.desk.control._desk_model import TableDeskModel, digest_of
 from rarefind.desk.control._errors import ControlConflict, ControlError, NotThere
 from rarefind.desk.control._in_force import InForce, load_in_force
 from rarefind.desk.control._lists import Lists, NamedList
-from rarefind.desk.control._models import ModelRow, Models, ModelState
+from rarefind.desk.control._models import ModelRow, Models, ModelState, model_path
 from rarefind.desk.control._orders import Order, Orders, OrderState
 from rarefind.desk.control._rule_rows import ROLES, DeskRule, RuleRole
 from rarefind.desk.control._rules import Rules, rule_columns
@@ -41,7 +41,9 @@ __all__ = [
     "RuleRole",
     "Rules",
     "TableDeskModel",
+    "digest_of",
     "load_in_force",
+    "model_path",
     "revision",
     "rule_columns",
 ]

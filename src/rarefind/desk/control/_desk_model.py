@@ -60,8 +60,9 @@ def digest_of(path: Path) -> str:
 
 
 def own_threshold(model: TableModel) -> float:
-    """Return the model's own threshold, as a probability."""
-    return model.row_scorer().probability_of(model.card().threshold)
+    """Return the model's own threshold, as a probability; a half where it has none."""
+    found = model.row_scorer().probability_of(model.card().threshold)
+    return found if 0 <= found <= 1 else 0.5
 
 
 def check_fits(model: TableModel, schema: Schema) -> list[str]:

@@ -130,7 +130,8 @@ class Models:
                 raise ControlError(f"{path} was changed while it was read: try again.")
             model = open_model(part)
             columns = check_fits(model, self._schema)
-        threshold, now = own_threshold(model), self._clock.now()
+            threshold = own_threshold(model)
+        now = self._clock.now()
         added = ModelRow(
             digest,
             own,

@@ -131,7 +131,8 @@ class Orders:
     def done(self, order: int, transactions: int) -> Order:
         """Say that an order was carried out; called by the decision process.
 
-        Called again, as after a restart, it changes nothing.
+        Blocks of the entity that have ended do not name it any more. Called again, as after a
+        restart, it changes nothing.
         """
         return self._end(order, "done", {"transactions": transactions})
 
@@ -178,6 +179,8 @@ class Orders:
                 now=self._clock.now(),
                 result=msgspec.json.encode(result).decode(),
             )
+            if state == "done" and known.entity == self._schema.alerts.entity:
+                _forget_blocks(writer, known)
             approved_by = known.answered_by or known.asked_by
             action = "erase" if state == "done" else "fail to erase"
             self._record(writer, approved_by, action, order, {"entity": known.entity} | result)
@@ -187,6 +190,16 @@ class Orders:
         self, writer: Writer, person: str, action: str, order: int, detail: dict[str, Any]
     ) -> None:
         record_change(self._audit, writer, person, action, f"order {order}", detail)
+
+
+def _forget_blocks(writer: Writer, order: Order) -> None:
+    """Let blocks that have ended not say whose they were; one that is in force goes on."""
+    writer.execute(
+        "UPDATE blocks SET entity = :instead, note = '' "
+        "WHERE entity = :key AND state <> 'waiting' AND state <> 'in force'",
+        instead=f"erased {order.id}",
+        key=order.key,
+    )
 
 
 def _get(reader: Database | Writer, order: int) -> Order:

@@ -28,13 +28,16 @@ from rarefind.desk.records import (
 
 
 class DeskModel(Protocol):
-    """What a desk needs of a model: the score of a record of columns and features."""
+    """What a desk needs of a model: the score of a record of columns and features.
+
+    A score from ``threshold`` on is an alert.
+    """
 
     digest: str
     threshold: float
 
     def score(self, record: Mapping[str, Any]) -> float:
-        """Return the probability or priority of a record."""
+        """Return the calibrated probability that a record is fraud."""
 
 
 class Settings(Protocol):

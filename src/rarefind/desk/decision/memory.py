@@ -56,7 +56,13 @@ class Memory:
         self.share.load(snapshot.arrays)
         self.state, self.sequence = state, snapshot.position.sequence
 
-    def follow(self, ledger: Ledger, step: Callable[[int], None] = lambda sequence: None) -> int:
+    def follow(
+        self,
+        ledger: Ledger,
+        step: Callable[[int], object] = lambda sequence: None,
+        *,
+        upto: int | None = None,
+    ) -> int:
         """Read the ledger's rows up to its last one; returns how many they were.
 
         Parameters
@@ -64,6 +70,8 @@ class Memory:
         ledger : Ledger
         step : callable
             Called with the sequence that was reached, time and again; what it raises ends this.
+        upto : int, optional
+            Read up to this sequence, and not beyond.
 
         Raises
         ------
@@ -74,7 +82,7 @@ class Memory:
             self._begin(ledger)
         count = 0
         needs_bodies = self.state.needs_bodies
-        while tail := ledger.tail(self.sequence, _PIECE, bodies=needs_bodies):
+        while tail := ledger.tail(self.sequence, _PIECE, bodies=needs_bodies, upto=upto):
             if ledger.deleted().sequence > self.sequence:
                 raise Overtaken
             self.state.extend(tail.time, tail.amount, tail.entities, tail.bodies)
@@ -116,14 +124,17 @@ class Restart(NamedTuple):
 
 
 def open_memory(
-    schema: Schema, secret: bytes, ledger: Ledger, folder: Path | None
+    schema: Schema, secret: bytes, ledger: Ledger, folder: Path | None, upto: int | None = None
 ) -> tuple[Memory, Restart]:
     """A memory of the newest snapshot that is of this ledger, or an empty one.
 
-    Call ``follow`` then.
+    With ``upto``, of the newest one of no later sequence. Call ``follow`` then.
     """
     passed_over = {}
-    for path in snapshot_files(folder) if folder is not None else ():
+    files = [] if folder is None else snapshot_files(folder)
+    for path in files:
+        if upto is not None and int(path.stem) > upto:
+            continue
         memory = Memory(schema, secret)
         try:
             snapshot = Snapshot.read(path)

@@ -232,9 +232,10 @@ class Ledger:
         """Return all that is known of an entity, the oldest first, ready to be written as JSON."""
         return export(self._database, entity, key)
 
-    def tail(self, after: int, limit: int, *, bodies: bool) -> Tail | None:
+    def tail(self, after: int, limit: int, *, bodies: bool, upto: int | None = None) -> Tail | None:
         """Return the next rows after a sequence as columns; see :func:`read_tail`."""
-        return read_tail(self._database, after, self.last.sequence, limit, bodies=bodies)
+        last = self.last.sequence if upto is None else min(upto, self.last.sequence)
+        return read_tail(self._database, after, last, limit, bodies=bodies)
 
     def deleted(self) -> Deleted:
         """Return what later rows still need to know of those that retention has deleted."""
@@ -252,6 +253,13 @@ class Ledger:
         """The number of the last erasure; 0 if there was none."""
         ((number,),) = self._database.read("SELECT max(number) FROM erasures")
         return int(number or 0)
+
+    def erased_since(self, time: int) -> int:
+        """Return how many erasures there were since a time."""
+        ((count,),) = self._database.read(
+            "SELECT count(*) FROM erasures WHERE arrived >= :time", time=time
+        )
+        return int(count)
 
     def erased_by(self, order: int) -> int:
         """Return how many transactions were erased for an order."""

@@ -1,6 +1,5 @@
 """The processes of a desk: started, watched and stopped together, or one at a time."""
 
-from rarefind.desk.processes._child import ChildSpec
 from rarefind.desk.processes._desk import (
     DeskSettings,
     ProcessName,
@@ -11,6 +10,7 @@ from rarefind.desk.processes._desk import (
 )
 from rarefind.desk.processes._life import READY, Life
 from rarefind.desk.processes._supervisor import Supervisor
+from rarefind.desk.processes.child import ChildSpec
 
 __all__ = [
     "READY",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import signal
 import socket
 import threading
@@ -15,14 +16,16 @@ from typing import Literal
 
 from rarefind.desk.database import Durability
 from rarefind.desk.folder import DeskFolder, FolderInUseError
-from rarefind.desk.processes._child import ChildSpec
 from rarefind.desk.processes._life import READY, Life
+from rarefind.desk.processes.child import ChildSpec
 
 __all__ = ["DeskSettings", "ProcessName", "ask_notes", "desk_processes", "run_one", "take_port"]
 
 ProcessName = Literal["decision", "web", "worker"]
 #: Seconds to wait for the processes of a desk that was killed: they notice, and end.
 _WAIT = 5.0
+#: Decisions come first, wherever the system can be told so.
+_NICE = 10
 _GRACE = {"decision": 30.0, "web": 10.0, "worker": 10.0}
 
 
@@ -101,6 +104,8 @@ def work(
     """Be the worker."""
     import rarefind.desk.worker as room
 
+    if hasattr(os, "nice"):
+        os.nice(_NICE)
     with DeskFolder(settings.path, settings.database) as folder:
         room.work(folder, stop, on_ready=on_ready)
     return True

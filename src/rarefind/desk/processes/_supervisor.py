@@ -12,7 +12,7 @@ from types import FrameType
 from typing import Any
 
 from rarefind.desk.api.logs import Log
-from rarefind.desk.processes._child import Child, ChildSpec
+from rarefind.desk.processes.child import Child, ChildSpec
 
 __all__ = ["Supervisor"]
 

@@ -86,7 +86,10 @@ def kill_often(
 def findings_of_kills(result: KillResult) -> list[Finding]:
     """What a desk that was killed should stand."""
     check = result.check
-    told = f"{result.kills} kills, {result.answered:,} answers, {result.unanswered:,} unanswered at first"
+    told = (
+        f"{result.kills} kills, {result.answered:,} answers, {result.unanswered:,} lost and sent "
+        "again"
+    )
     return [
         Finding(
             "kills",

@@ -9,7 +9,7 @@ one that failed is tried again later, while newer ones go on: who needs the orde
 
 from rarefind.desk.webhooks._addresses import AddressError, check_url, is_public
 from rarefind.desk.webhooks._deliverer import Deliverer
-from rarefind.desk.webhooks._endpoints import Webhook, WebhookError, Webhooks
+from rarefind.desk.webhooks._endpoints import NoSuchWebhook, Webhook, WebhookError, Webhooks
 from rarefind.desk.webhooks._outbox import EVENTS, Event, Message, Outbox
 from rarefind.desk.webhooks._sender import Sender
 from rarefind.desk.webhooks._signature import is_signed, sign
@@ -20,6 +20,7 @@ __all__ = [
     "Deliverer",
     "Event",
     "Message",
+    "NoSuchWebhook",
     "Outbox",
     "Sender",
     "Webhook",

@@ -6,14 +6,19 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from typing import TYPE_CHECKING, Self
 
 from rarefind.desk.clock import DeskClock
-from rarefind.desk.database import Database, Writer, migrate
+from rarefind.desk.database import Database, migrate
 from rarefind.desk.webhooks._addresses import check_url
 from rarefind.desk.webhooks._outbox import EVENTS, Event
 from rarefind.desk.webhooks._tables import STEPS
 
-__all__ = ["Webhook", "WebhookError", "Webhooks"]
+if TYPE_CHECKING:
+    from rarefind.desk.control import Audit
+    from rarefind.desk.folder import DeskFolder
+
+__all__ = ["NoSuchWebhook", "Webhook", "WebhookError", "Webhooks"]
 
 #: So many endpoints a desk may have: each alert is stored once for each.
 MOST = 20
@@ -23,6 +28,10 @@ _MARK = "rarefind_webhook_"
 
 class WebhookError(ValueError):
     """What was asked of an endpoint cannot be done; the sentence says why."""
+
+
+class NoSuchWebhook(WebhookError):  # noqa: N818
+    """There is no endpoint of that number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,74 +62,93 @@ class Webhooks:
     secret : bytes
         The desk's own. The secret of an endpoint is derived from it and a salt, so that the
         database has nothing that a message could be forged with.
+    audit : Audit
+        Every change has its row there. It names the host, and not the rest of an address, which
+        may be a secret of the receiver.
     clock : DeskClock
     allow_private : bool
         Whether messages may go to addresses of private networks.
     """
 
     def __init__(
-        self, database: Database, secret: bytes, clock: DeskClock, *, allow_private: bool = False
+        self,
+        database: Database,
+        secret: bytes,
+        audit: Audit,
+        clock: DeskClock,
+        *,
+        allow_private: bool = False,
     ) -> None:
         migrate(database, "webhooks", STEPS)
-        self._database, self._secret, self._clock = database, secret, clock
+        self._database, self._secret, self._audit, self._clock = database, secret, audit, clock
         self._allow_private = allow_private
 
-    def make(self, url: str, events: Sequence[str], person: str) -> tuple[Webhook, str]:
-        """Store an endpoint; its secret is returned once, and is not shown again."""
-        with self._database.write() as writer:
-            number, secret = self.add(writer, url, events, person)
-        return self.get(number), secret
+    @classmethod
+    def of(cls, folder: DeskFolder, clock: DeskClock | None = None) -> Self:
+        """Open the webhooks of a desk."""
+        from rarefind.desk.control import Audit
 
-    def add(self, writer: Writer, url: str, events: Sequence[str], person: str) -> tuple[int, str]:
-        """Store an endpoint within a transaction; returns its number and its secret."""
-        check_url(url, allow_private=self._allow_private)
+        clock, database = clock or DeskClock(), folder.open_desk()
+        allowed = folder.schema.webhooks.allow_private
+        return cls(database, folder.secret, Audit(database, clock), clock, allow_private=allowed)
+
+    def make(self, url: str, events: Sequence[str], person: str) -> tuple[Webhook, str]:
+        """Store an endpoint; its secret is returned once, and is not shown again.
+
+        Raises
+        ------
+        WebhookError, AddressError
+            If it cannot be stored; the sentence says why.
+        """
+        read = check_url(url, allow_private=self._allow_private)
         unknown = [each for each in events if each not in EVENTS]
         if unknown or not events:
             wrong = f", and not {unknown[0]!r}" if unknown else ": name one"
             raise WebhookError(f"The events are {', '.join(EVENTS)}{wrong}.")
-        ((count,),) = writer.read("SELECT count(*) FROM webhooks WHERE removed IS NULL")
-        if count >= MOST:
-            raise WebhookError(f"There are {MOST} webhooks already: remove one first.")
         salt = secrets.token_hex(16)
-        ((number,),) = writer.read(
-            "INSERT INTO webhooks (url, events, salt, made_by, made, failures, paused_until) "
-            "VALUES (:url, :events, :salt, :person, :now, 0, 0) RETURNING id",
-            url=url,
-            events=" ".join(event for event in EVENTS if event in events),
-            salt=salt,
-            person=person,
-            now=self._clock.now(),
-        )
-        return int(number), derive_secret(self._secret, salt)
-
-    def remove(self, webhook: int) -> None:
-        """Send no more messages to an endpoint; those that wait are given up."""
+        wanted = [event for event in EVENTS if event in events]
         with self._database.write() as writer:
-            self.drop(writer, webhook)
+            ((count,),) = writer.read("SELECT count(*) FROM webhooks WHERE removed IS NULL")
+            if count >= MOST:
+                raise WebhookError(f"There are {MOST} webhooks already: remove one first.")
+            ((number,),) = writer.read(
+                "INSERT INTO webhooks (url, events, salt, made_by, made, failures, paused_until) "
+                "VALUES (:url, :events, :salt, :person, :now, 0, 0) RETURNING id",
+                url=url,
+                events=" ".join(wanted),
+                salt=salt,
+                person=person,
+                now=self._clock.now(),
+            )
+            detail = {"host": read.host, "events": wanted}
+            self._audit.add(writer, person, "make webhook", f"webhook {number}", detail)
+        return self.get(number), derive_secret(self._secret, salt)
 
-    def drop(self, writer: Writer, webhook: int) -> None:
-        """Remove an endpoint within a transaction."""
+    def remove(self, webhook: int, person: str) -> None:
+        """Send no more messages to an endpoint; those that wait are given up."""
         now = self._clock.now()
-        changed = writer.execute(
-            "UPDATE webhooks SET removed = :now WHERE id = :id AND removed IS NULL",
-            id=webhook,
-            now=now,
-        )
-        if not changed:
-            raise WebhookError(f"There is no webhook {webhook}.")
-        writer.execute(
-            "UPDATE outbox SET state = 'dead', ended = :now, error = 'The webhook was removed.' "
-            "WHERE webhook_id = :id AND state = 'waiting'",
-            id=webhook,
-            now=now,
-        )
+        with self._database.write() as writer:
+            changed = writer.execute(
+                "UPDATE webhooks SET removed = :now WHERE id = :id AND removed IS NULL",
+                id=webhook,
+                now=now,
+            )
+            if not changed:
+                raise NoSuchWebhook(f"There is no webhook {webhook}.")
+            writer.execute(
+                "UPDATE outbox SET state = 'dead', ended = :now, "
+                "error = 'The webhook was removed.' WHERE webhook_id = :id AND state = 'waiting'",
+                id=webhook,
+                now=now,
+            )
+            self._audit.add(writer, person, "remove webhook", f"webhook {webhook}")
 
     def get(self, webhook: int) -> Webhook:
         """Return an endpoint."""
         for each in self.all():
             if each.id == webhook:
                 return each
-        raise WebhookError(f"There is no webhook {webhook}.")
+        raise NoSuchWebhook(f"There is no webhook {webhook}.")
 
     def all(self) -> list[Webhook]:
         """Return all endpoints that were not removed, the oldest first."""

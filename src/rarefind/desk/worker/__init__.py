@@ -3,6 +3,15 @@
 It reads the ledger and never writes it; all that it finds goes into the desk's own database.
 """
 
-from rarefind.desk.worker._worker import work
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rarefind._core.lazy import lazily
+
+if TYPE_CHECKING:
+    from rarefind.desk.worker._worker import work
 
 __all__ = ["work"]
+
+__getattr__ = lazily(__name__, {"work": "rarefind.desk.worker._worker"})

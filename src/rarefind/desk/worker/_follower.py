@@ -11,8 +11,8 @@ from rarefind.desk.webhooks import Outbox
 
 __all__ = ["Follower"]
 
-#: So many rows of the ledger are looked through at a time.
 _ROWS = 2_000
+#: So many alerts are compared with the ledger at a time.
 _ALERTS = 100
 
 
@@ -30,12 +30,22 @@ class Follower:
     outbox : Outbox
     schema : Schema
     log : Log
+    rows : int
+        So many rows of the ledger are looked through at a time.
     """
 
     def __init__(
-        self, ledger: Ledger, cases: Cases, outbox: Outbox, schema: Schema, log: Log
+        self,
+        ledger: Ledger,
+        cases: Cases,
+        outbox: Outbox,
+        schema: Schema,
+        log: Log,
+        *,
+        rows: int = _ROWS,
     ) -> None:
         self._ledger, self._cases, self._outbox, self._log = ledger, cases, outbox, log
+        self._rows = rows
         self._scale = 10**schema.transaction.minor_units
         self._is_checked = False
 
@@ -45,7 +55,7 @@ class Follower:
             self._check_place()
             self._is_checked = True
         before = self._cases.read_up_to
-        alerts, last = self._ledger.read_alerts(before, _ROWS)
+        alerts, last = self._ledger.read_alerts(before, self._rows)
         if last.sequence <= before:
             return False
         added = self._cases.add(alerts, last.sequence, chain=last.chain.hex(), tell=self._tell)
@@ -56,14 +66,14 @@ class Follower:
     def _check_place(self) -> None:
         """Look whether the ledger is the one that was read, and go back to where it still is."""
         place, chain = self._cases.read_up_to, self._cases.read_chain
-        found = self._ledger.chain_at(place)
-        if not place or not chain or (found is not None and found.hex() == chain):
+        found = self._ledger.position_of(place)
+        if not place or not chain or (found is not None and found.chain.hex() == chain):
             return
         if found is None and place <= self._ledger.last.sequence:
             return  # retention has deleted that row
         place = self._last_known(place)
-        known = self._ledger.chain_at(place) or b""
-        lost = self._cases.cut_off(place, known.hex())
+        known = self._ledger.position_of(place)
+        lost = self._cases.cut_off(place, "" if known is None else known.chain.hex())
         self._log.warning("ledger-shorter", read_up_to=place, alerts_lost=lost)
 
     def _last_known(self, before: int) -> int:

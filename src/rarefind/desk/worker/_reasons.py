@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rarefind.desk.alerts import Alert, Cases
+from rarefind.desk.control import digest_of, model_path
 from rarefind.desk.intake import Intake
 from rarefind.desk.ledger import Ledger
 from rarefind.desk.records import Entry
-from rarefind.persistence import load
-from rarefind.tables import TableModel
+
+if TYPE_CHECKING:
+    from rarefind.tables import TableModel
 
 __all__ = ["Reasons"]
 
@@ -79,18 +81,22 @@ class Reasons:
         if digest in self._models:
             self._models.move_to_end(digest)
             return self._models[digest]
-        found: TableModel | None = None
-        if digest.isalnum():
-            try:
-                opened = load(self._folder / f"{digest}.rarefind")
-                found = opened if isinstance(opened, TableModel) else None
-            except (OSError, ValueError):
-                found = None
+        found = _open(model_path(self._folder, digest), digest)
         if found is not None:  # one that is gone may come back
             self._models[digest] = found
             if len(self._models) > _MODELS:
                 self._models.popitem(last=False)
         return found
+
+
+def _open(path: Path, digest: str) -> TableModel | None:
+    """A model file, if it is there and is the one that decided."""
+    from rarefind.tables import open_model
+
+    try:
+        return open_model(path) if digest.isalnum() and digest_of(path) == digest else None
+    except (OSError, ValueError):
+        return None
 
 
 def explain_record(model: TableModel, record: dict[str, Any]) -> tuple[float, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
 
@@ -19,10 +18,10 @@ from rarefind.desk.worker._follower import Follower
 from rarefind.desk.worker._jobs import Job, run_jobs
 from rarefind.desk.worker._messages import MessageThread
 from rarefind.desk.worker._reasons import Reasons
+from rarefind.desk.worker._snapshots import Snapshots
 
 __all__ = ["make_jobs", "work"]
 
-_NICE = 10
 #: For so long it is kept what became of a message.
 _MESSAGES_KEPT = "30D"
 
@@ -45,10 +44,9 @@ def work(
         Called when everything is open.
     clock : DeskClock, optional
     """
-    if hasattr(os, "nice"):
-        os.nice(_NICE)
     clock, log = clock or DeskClock(), Log("worker")
-    jobs = make_jobs(folder, clock, log)
+    snapshots = Snapshots(folder, folder.read_ledger(), clock, log)
+    jobs = [*make_jobs(folder, clock, log), Job("snapshots", snapshots.run, every=1.0)]
     messages = MessageThread(
         folder.open_desk(),
         folder.secret,
@@ -66,11 +64,12 @@ def work(
             run_jobs(jobs, stop, log)
     finally:
         messages.stop()
+        snapshots.stop()
         log.info("stopped")
 
 
 def make_jobs(folder: DeskFolder, clock: DeskClock, log: Log) -> list[Job]:
-    """The jobs of a worker, the most urgent first."""
+    """The jobs of a worker that it does itself, the most urgent first."""
     schema, database, ledger = folder.schema, folder.open_desk(), folder.read_ledger()
     cases = Cases(database, schema, LabelHistory(database, schema, clock), clock)
     outbox = Outbox(database, clock)

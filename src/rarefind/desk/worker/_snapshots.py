@@ -1,0 +1,96 @@
+"""Snapshots, made in a process of their own: what they need of memory is given back."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from rarefind.data.clock import nanoseconds
+from rarefind.desk.api.logs import Log
+from rarefind.desk.clock import DeskClock
+from rarefind.desk.decision.memory import make_snapshot
+from rarefind.desk.features.snapshots import snapshot_files
+from rarefind.desk.folder import DeskFolder
+from rarefind.desk.ledger import Ledger
+from rarefind.desk.parity import ParityDays, compare_new
+from rarefind.desk.processes import ChildSpec, Life
+from rarefind.desk.processes.child import Child
+
+__all__ = ["Snapshots", "snapshot_and_compare"]
+
+#: Rows after which a snapshot does not wait for its time; a restart would take long.
+_MOST_ROWS = 1_000_000
+#: Seconds between two attempts at least, whatever has become of the first.
+_APART = 60.0
+_PAUSE = 0.002
+_SECOND = 10**9
+
+
+class Snapshots:
+    """Starts the making of a snapshot when one is due.
+
+    Parameters
+    ----------
+    folder : DeskFolder
+    ledger : Ledger
+        Opened to be read.
+    clock : DeskClock
+    log : Log
+    """
+
+    def __init__(self, folder: DeskFolder, ledger: Ledger, clock: DeskClock, log: Log) -> None:
+        self._folder, self._ledger, self._clock, self._log = folder, ledger, clock, log
+        self._every = nanoseconds("snapshots.every", folder.schema.snapshots.every)
+        self._child = Child(
+            ChildSpec("snapshot", _make, (folder.path.resolve(), folder.database_url), grace=5.0)
+        )
+        self._not_before = 0.0
+
+    def run(self) -> bool:
+        """Start a snapshot if one is due, and notice the end of one; there is never more to do."""
+        child = self._child
+        if child.process is not None:
+            if not child.is_alive:
+                child.hear()
+                refusal, code = child.refusal, child.bury()
+                if code:
+                    self._log.error("snapshot-ended", code=code, detail=refusal)
+                self._not_before = time.monotonic() + _APART
+        elif time.monotonic() >= self._not_before and self.is_due():
+            child.start()
+        return False
+
+    def is_due(self) -> bool:
+        """Whether there are new rows, and the last snapshot is old or they are many."""
+        files, last = snapshot_files(self._folder.snapshots), self._ledger.last.sequence
+        if not files:
+            return last > 0
+        rows = last - int(files[0].stem)
+        # A snapshot from the future is of a clock that was set back since.
+        age = self._clock.now() - files[0].stat().st_mtime_ns
+        return rows >= _MOST_ROWS or (rows > 0 and not 0 <= age < self._every)
+
+    def stop(self) -> None:
+        """Stop the making of a snapshot; what is there stays."""
+        if self._child.process is not None:
+            self._child.ask_to_stop()
+            self._child.wait()
+
+
+def _make(_life: Life, path: Path, database: str | None) -> None:
+    with DeskFolder(path, database) as folder:
+        snapshot_and_compare(folder, DeskClock(), Log("snapshot"))
+
+
+def snapshot_and_compare(folder: DeskFolder, clock: DeskClock, log: Log) -> None:
+    """Write a snapshot, and compute the features of the rows since the last one again."""
+    begin = time.monotonic()
+    ledger = folder.read_ledger()
+    made = make_snapshot(folder.schema, folder.secret, ledger, folder.snapshots, clock.now())
+    seconds = round(time.monotonic() - begin, 1)
+    log.info("snapshot", file=None if made is None else made.name, seconds=seconds)
+    days = ParityDays(folder.open_desk())
+    before = days.read_up_to.sequence
+    differ = compare_new(folder, days, lambda: time.sleep(_PAUSE))
+    compared = days.read_up_to.sequence - before
+    (log.error if differ else log.info)("parity", rows=compared, differ=differ)
