@@ -2,7 +2,8 @@
 
 ``python docs/record.py`` runs every line that begins with ``$`` in a ``console`` block of
 docs/tutorial.md and docs/desk/start.md, all of a page in one empty folder, and puts what it prints
-below it. What a page starts in the background is ended with it. Name a page to record only that one.
+below it. What a page starts in the background is ended with it. A page that is named is recorded
+alone.
 """
 
 from __future__ import annotations
