@@ -121,10 +121,17 @@ def test_a_file_that_is_lost_is_a_note_and_comes_back(sqlite_desk, files, how):
     assert control.changed(lost) is None  # it is looked for again, and not there yet
     kept = control.in_force(before)
     assert kept.model is before.model  # it is in memory still
+    if how == "gone":
+        warned = control.changed(before)
+        assert (warned.model, warned.notes) == (before.model, kept.notes)
+        assert "put it back, or rules alone decide after a restart." in warned.notes[0]
+        assert control.changed(warned) is None
     path.write_bytes(content)
     found = control.changed(lost)
     assert (found.model.digest, found.notes) == (added.digest, [])
     assert control.changed(found) is None
+    if how == "gone":
+        assert control.changed(warned).notes == []
 
 
 def test_what_is_in_force_follows_the_revision(desk, files):

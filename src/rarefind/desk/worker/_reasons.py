@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rarefind.desk.alerts import Alert, Cases
+from rarefind.desk.alerts import ERASED, Alert, Cases
 from rarefind.desk.control import digest_of, model_path
 from rarefind.desk.intake import Intake
 from rarefind.desk.ledger import Ledger
@@ -46,16 +46,19 @@ class Reasons:
 
     def run(self) -> bool:
         """Explain the next alerts, those of the highest priority first; True if there are more."""
+        erasures = self._ledger.erasures
         alerts = self._cases.without_reason(_AT_ONCE)
         entries = self._ledger.find([alert.transaction for alert in alerts]) if alerts else {}
         for alert in alerts:
             probability, reason = self._explain(alert, entries.get(alert.transaction))
+            if self._ledger.erasures != erasures:
+                return True  # somebody was erased meanwhile: read again
             self._cases.set_reason(alert.sequence, probability, reason)
         return len(alerts) == _AT_ONCE
 
     def _explain(self, alert: Alert, entry: Entry | None) -> tuple[float | None, str]:
         if entry is None or not entry.body:
-            return None, "The transaction was erased or deleted before its reason was found."
+            return None, ERASED
         if not entry.outcome.model:
             return None, _without_model(alert)
         if len(entry.features) != 8 * len(self._names):
