@@ -93,12 +93,14 @@ class RunningDesk:
         self.desk = desk
         self.process = None
 
-    def start(self, wait=True):
+    def start(self, wait=True, send_buffer=None):
         self.folder = DeskFolder(self.path, self.url)
         self.process = DecisionProcess(self.folder, self.durability, self.clock)
         self.process.log.stream = self.log
         self.server = server_of(self.process)
         listener = socket.create_server(("127.0.0.1", 0))
+        if send_buffer is not None:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
         self.address = listener.getsockname()
         self._thread = threading.Thread(
             target=self.server.run, kwargs={"sockets": [listener]}, daemon=True

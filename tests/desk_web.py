@@ -62,10 +62,16 @@ def check_problem(answer, status, kind):
 class WebDesk:
     """A desk at noon: amounts from 1,000 on raise an alert, and those from 5,000 are denied."""
 
-    def __init__(self, folder, schema=SCHEMA):
+    def __init__(self, folder, schema=SCHEMA, databases=None):
+        if databases is None:
+            writer = SqliteDatabase(folder / "ledger.db", journal="wal")
+            databases = (writer, lambda: SqliteDatabase(folder / "ledger.db", read_only=True))
+            self.database = SqliteDatabase(folder / "desk.db")
+        else:
+            *databases, self.database = databases
         self.schema, self.clock = schema, ManualClock(NOON)
         self.intake, self.log = Intake(schema), io.StringIO()
-        self.writer = Ledger(SqliteDatabase(folder / "ledger.db", journal="wal"), writes=True)
+        self.writer = Ledger(databases[0], writes=True)
         self.decider = Decider(
             FeatureState(schema), self.writer, secret=bytes(32), clock=self.clock
         )
@@ -73,12 +79,11 @@ class WebDesk:
             blocking=[Rule("amount >= 5000", name="very large")],
             scoring=[Rule("amount >= 1000", name="large", weight=1.0)],
         )
-        self.database = SqliteDatabase(folder / "desk.db")
         self.neighbour = READY
         self.door = WebDoor(
             schema,
             self.database,
-            Ledger(SqliteDatabase(folder / "ledger.db", read_only=True), writes=False),
+            Ledger(databases[1](), writes=False),
             DecisionProcess("http://127.0.0.1:8321", httpx.MockTransport(self._neighbour)),
             folder / "models",
             bytes(32),

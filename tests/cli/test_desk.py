@@ -71,3 +71,16 @@ def test_what_is_no_desk_is_told_in_a_sentence(rarefind, tmp_path, arguments, se
     ended = rarefind(*arguments, cwd=tmp_path)
     assert ended.returncode == 2
     assert sentence in ended.stderr
+
+
+def test_the_features_of_a_day_are_compared(rarefind, tmp_path):
+    from desk.parity.test_compare_features import Desk
+
+    desk = Desk(tmp_path / "desk")
+    desk.decide(40)
+    desk.folder.close()
+    told = rarefind("desk", "parity", desk.folder.path, "--day", "2026-01-31")
+    assert (told.returncode, told.stdout) == (0, "0 of 40 differ on 2026-01-31.\n")
+    ended = rarefind("desk", "parity", desk.folder.path, "--day", "yesterday")
+    assert ended.returncode == 2
+    assert "'yesterday' is not a day" in ended.stderr

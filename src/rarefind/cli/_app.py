@@ -19,6 +19,7 @@ from rarefind.cli._desk_blocks import block, unblock
 from rarefind.cli._desk_features import features
 from rarefind.cli._desk_lists import app as desk_lists
 from rarefind.cli._desk_models import app as desk_models
+from rarefind.cli._desk_parity import parity
 from rarefind.cli._desk_personal import erase, export
 from rarefind.cli._desk_rules import app as desk_rules
 from rarefind.cli._desk_snapshot import snapshot
@@ -53,6 +54,7 @@ app.command(epilog="Example: rarefind demo --budget 20")(demo)
 app.command("compile", epilog="Example: rarefind compile sgbap gamma-knn")(compile_kernels)
 app.command(epilog="Example: rarefind serve my-desk --durability disk")(serve)
 app.command(epilog="Example: rarefind replay payments.csv --speed 60x")(replay)
+desk.command(epilog="Example: rarefind desk parity my-desk --day 2026-01-31")(parity)
 desk.command(epilog="Example: rarefind desk torture my-desk --minutes 5")(torture)
 desk.add_typer(desk_rules, name="rule")
 desk.add_typer(desk_lists, name="list")

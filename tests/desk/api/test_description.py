@@ -1,4 +1,4 @@
-from desk_described import try_description
+from desk_described import longer, try_description
 from desk_in_memory import payment
 from desk_served import served
 
@@ -7,7 +7,7 @@ from rarefind.desk.api.openapi import describe_decisions
 
 def test_the_decision_process_answers_as_it_is_described(desk):
     with served(desk.app) as url:
-        assert try_description(url, desk.token, examples=15) > 15
+        assert try_description(url, desk.token, examples=longer(15)) > 15
     assert desk.decider.stored
 
 

@@ -150,9 +150,9 @@ def test_what_may_not_be_done_twice_is_sent_once(monkeypatch, method, arguments,
                 raise failure
             return failure
 
-        with Client(token="t", retries=2, transport=httpx.MockTransport(answer)) as client:
-            with pytest.raises(DeskError):
-                getattr(client, method)(*arguments)
+        client = Client(token="t", retries=2, transport=httpx.MockTransport(answer))
+        with client, pytest.raises(DeskError):
+            getattr(client, method)(*arguments)
         assert len(sent) == times
 
 
@@ -160,6 +160,6 @@ def test_an_answer_of_something_else_is_told():
     def answer(request):
         return httpx.Response(200, text="<html>Sign in</html>")
 
-    with Client(token="t", transport=httpx.MockTransport(answer)) as client:
-        with pytest.raises(DeskError, match="is this the address of a desk"):
-            client.queue()
+    client = Client(token="t", transport=httpx.MockTransport(answer))
+    with client, pytest.raises(DeskError, match="is this the address of a desk"):
+        client.queue()

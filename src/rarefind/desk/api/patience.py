@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
@@ -16,6 +17,21 @@ class PatientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
 
     patience = PATIENCE
     _leaving: asyncio.TimerHandle | None = None
+    _newest: Any = None
+    #: Requests that were not answered when the next one came.
+    _unanswered: tuple[Any, ...] = ()
+
+    @property
+    def cycle(self) -> Any:
+        """The newest request of the connection."""
+        return self._newest
+
+    @cycle.setter
+    def cycle(self, cycle: Any) -> None:
+        if self._newest is not None and not self._newest.response_complete:
+            left = (each for each in self._unanswered if not each.response_complete)
+            self._unanswered = (*left, self._newest)
+        self._newest = cycle
 
     def pause_writing(self) -> None:
         """The sender does not read: wait for it, but not for ever."""
@@ -33,6 +49,10 @@ class PatientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         super().connection_lost(exc)
 
     def _leave(self) -> None:
+        # Nothing more is written to it.
+        for each in (*self._unanswered, self._newest):
+            if each is not None:
+                each.disconnected = True
         # A plain close would wait for what the sender does not read.
         self.transport.abort()
 

@@ -40,13 +40,14 @@ def list_tokens(door: Door) -> Response:
 )
 def make_token(door: Door, person: Person, new: Annotated[NewToken, sent(NewToken)]) -> Response:
     """Make a token; it is shown this once."""
-    if not new.name.isprintable():
-        raise ProblemError("invalid", "A name has no control characters.", "name")
     if any(row.name == new.name for row in door.tokens.rows()):
         raise ProblemError(
             "conflict", f"There is a token {new.name!r}, or was one: choose another name.", "name"
         )
-    token = door.tokens.make(new.name, new.role, door.clock.now(), person)
+    try:
+        token = door.tokens.make(new.name, new.role, door.clock.now(), person)
+    except ValueError as error:
+        raise ProblemError("invalid", str(error), "name") from None
     return told(MadeToken(name=new.name, role=new.role, token=token))
 
 

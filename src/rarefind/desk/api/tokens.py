@@ -68,8 +68,11 @@ class Tokens:
 
     def make(self, name: str, role: Role, now: int, by: str = COMMAND_LINE) -> str:
         """Make a token; it is returned once, and cannot be read again."""
-        if not name or not name.isprintable() or len(name) > 100:
-            raise ValueError(f"{name!r} is not a name for a token: use letters and digits.")
+        if not name or not name.isprintable() or len(name) > 100 or name != name.strip():
+            raise ValueError(
+                f"{name!r} is not a name for a token: give 1 to 100 characters that can be seen, "
+                "without spaces around them."
+            )
         if role not in ROLES:
             raise ValueError(f"{role!r} is not a role; the roles are {', '.join(ROLES)}.")
         token = f"{_MARK}{role}_{secrets.token_urlsafe(32)}"

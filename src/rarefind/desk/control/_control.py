@@ -10,7 +10,7 @@ from rarefind.desk.control._audit import Audit, revision
 from rarefind.desk.control._blocks import Blocks
 from rarefind.desk.control._in_force import InForce, load_in_force
 from rarefind.desk.control._lists import Lists
-from rarefind.desk.control._models import Models
+from rarefind.desk.control._models import Models, model_path
 from rarefind.desk.control._orders import Orders
 from rarefind.desk.control._rules import Rules
 from rarefind.desk.database import Database
@@ -66,10 +66,13 @@ class Control:
     def changed(self, before: InForce) -> InForce | None:
         """Return what is in force where it may differ from before; None where it does not.
 
-        It asks for the revision, and no more where nothing has changed. Do not call it on an event
-        loop: another process may be writing.
+        It asks for the revision and whether the model file is there, and no more where nothing has
+        changed. Do not call it on an event loop: another process may be writing.
         """
-        if before.is_complete and revision(self._database) == before.revision:
+        is_whole = before.is_complete and (
+            before.model is None or model_path(self._folder, before.model.digest).is_file()
+        )
+        if is_whole and revision(self._database) == before.revision:
             return None
         found = self.in_force(before)
         same = found.revision == before.revision and found.model is before.model

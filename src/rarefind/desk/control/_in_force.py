@@ -38,8 +38,8 @@ class InForce:
     notes : list of str
         Sentences for people, such as that there is no model yet.
     is_complete : bool
-        Whether the file of the champion could be used. Where not, ask :meth:`Control.changed` now
-        and then: the file may come back, and no revision tells.
+        Whether the file of the champion is there and can be used. Where not, ask
+        :meth:`Control.changed` now and then: the file may come back, and no revision tells.
     maker : BookMaker or None
         Made the rules, and knows them still.
     """
@@ -100,14 +100,15 @@ def _model(
     path = model_path(folder, champion.digest)
     known = None if before is None else before.model
     if isinstance(known, TableDeskModel) and known.digest == champion.digest:
-        if not path.is_file():
+        is_there = path.is_file()
+        if not is_there:
             notes.append(
                 f"The model file {path} is gone: put it back, or rules alone decide after a "
                 "restart."
             )
         if known.threshold == champion.threshold:
-            return known, True
-        return TableDeskModel(known.digest, known.model, champion.threshold), True
+            return known, is_there
+        return TableDeskModel(known.digest, known.model, champion.threshold), is_there
     try:
         return _open(path, champion, schema), True
     except FileNotFoundError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import signal
 import socket
 import threading
@@ -23,6 +24,8 @@ __all__ = ["DeskSettings", "ProcessName", "ask_notes", "desk_processes", "run_on
 ProcessName = Literal["decision", "web", "worker"]
 #: Seconds to wait for the processes of a desk that was killed: they notice, and end.
 _WAIT = 5.0
+#: Decisions come first, wherever the system can be told so.
+_NICE = 10
 _GRACE = {"decision": 30.0, "web": 10.0, "worker": 10.0}
 
 
@@ -101,6 +104,8 @@ def work(
     """Be the worker."""
     import rarefind.desk.worker as room
 
+    if hasattr(os, "nice"):
+        os.nice(_NICE)
     with DeskFolder(settings.path, settings.database) as folder:
         room.work(folder, stop, on_ready=on_ready)
     return True
