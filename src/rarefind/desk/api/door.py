@@ -21,6 +21,7 @@ from rarefind.desk.control import Control
 from rarefind.desk.database import Database
 from rarefind.desk.labels import Claims, LabelHistory
 from rarefind.desk.ledger import Ledger
+from rarefind.desk.parity import ParityDays
 from rarefind.desk.schema import Schema
 from rarefind.desk.webhooks import Webhooks
 
@@ -73,6 +74,7 @@ class WebDoor:
             allow_private=self.schema.webhooks.allow_private,
         )
         self.claims = Claims(self.database, self.labels, self.clock)
+        self.parity = ParityDays(self.database)
         #: What the page has counted last, and when by a clock that never goes back.
         self.page_counts: tuple[float, Any] | None = None
 
