@@ -180,7 +180,7 @@ def test_lines_that_no_table_has_get_a_sentence(tmp_path, ending, length):
 
 def test_a_keel_file_with_an_open_quote_gets_a_sentence(tmp_path):
     path = tmp_path / "t.dat"
-    rows = ["1, positive", '"2, negative', "3, negative"]
+    rows = ["1, positive", "2, negative", '3, "negative']
     head = ["@relation t", "@attribute a real [0, 9]", "@attribute Class {positive, negative}"]
     path.write_text("\n".join([*head, "@data", *rows]) + "\n")
     for read in (read_table, file_columns):

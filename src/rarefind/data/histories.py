@@ -147,12 +147,12 @@ class Histories:
         if not len(time):
             return
         self._check_time(int(time.min()))
-        values = [
-            _numbers_of(numbers, column)
-            for numbers, column in zip(self._distinct, distinct, strict=True)
-        ]
+        given = {each.column: entities[i] for i, each in enumerate(self.features.entities)}
+        given |= dict(zip(self.features.distinct, distinct, strict=True))
+        found = {name: _numbers_of(self._numbers[name], each) for name, each in given.items()}
+        values = [found[name] for name in self.features.distinct]
         for i, kind in enumerate(self._kinds):
-            who = _numbers_of(self._keys[i], entities[i])
+            who = found[self.features.entities[i].column]
             owns = np.empty((len(who), len(self._own[i])), dtype=np.int64)
             for column, number in enumerate(self._own[i]):
                 owns[:, column] = values[number]
@@ -414,5 +414,10 @@ class Histories:
 
 def _numbers_of(numbers: dict[str, int], names: Sequence[str | None]) -> Array:
     """The number of each name, new ones among them; -1 for None."""
-    found = [-1 if name is None else numbers.setdefault(name, len(numbers)) for name in names]
+    found = list(map(numbers.get, names))  # type: ignore[arg-type]
+    if None in found:
+        for i, number in enumerate(found):
+            if number is None:
+                name = names[i]
+                found[i] = -1 if name is None else numbers.setdefault(name, len(numbers))
     return np.array(found, dtype=np.int64)

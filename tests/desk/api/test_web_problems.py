@@ -1,7 +1,10 @@
 """Whatever is wrong with a request is told in one shape, and nothing is lost by it."""
 
+import asyncio
 import sqlite3
+import threading
 
+import httpx
 import pytest
 from desk_web import SCHEMA, WebDesk, check_problem
 from msgspec.structs import replace
@@ -24,6 +27,8 @@ from rarefind.desk.database import CommitUnknown
         ("GET", "/cases?limit=0", 422, "invalid"),
         ("GET", "/cases?before=-1", 422, "invalid"),
         ("GET", "/transactions/" + "x" * 1001, 422, "invalid"),
+        ("GET", "/cases?status=open", 422, "invalid"),
+        ("GET", "/queue?%1b[2J=1", 422, "invalid"),
     ],
 )
 def test_a_wrong_address_has_the_one_shape(web, method, path, status, kind):
@@ -42,6 +47,7 @@ def test_a_wrong_address_has_the_one_shape(web, method, path, status, kind):
         (b'{"verdict": 1e400}', "application/json", 422, "invalid"),
         (b"verdict=fraud", "application/x-www-form-urlencoded", 415, "not-json"),
         (b" " * 50_001, "application/json", 413, "too-large"),
+        (b'{"verdict": "fraud", "verdict": "genuine"}', "application/json", 422, "invalid"),
     ],
     ids=str,
 )
@@ -73,6 +79,39 @@ def test_a_database_that_is_away_gives_503_and_comes_back_by_itself(web):
     assert web.post(f"/cases/{case}/take").status_code == 200
     assert web.get("/readyz", None).status_code == 200
     assert '"event":"unavailable"' in web.log.getvalue()
+
+
+def test_a_database_that_takes_its_time_does_not_keep_others_waiting(web):
+    order = []
+
+    async def ask(client, path):
+        answer = await client.get(path)
+        order.append(path)
+        if path == "/healthz":
+            go_on.set()
+        return answer.status_code
+
+    async def run():
+        headers = {"authorization": f"Bearer {web.tokens['admin']}"}
+        transport = httpx.ASGITransport(web.app)
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://desk", headers=headers
+        ) as client:
+            return await asyncio.gather(ask(client, "/queue"), ask(client, "/healthz"))
+
+    held, go_on = threading.Event(), threading.Event()
+
+    def hold():
+        with web.database._lock:
+            held.set()
+            go_on.wait(20)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    held.wait(20)
+    assert asyncio.run(run()) == [200, 200]
+    holder.join()
+    assert order == ["/healthz", "/queue"]
 
 
 def test_nobody_is_told_that_nothing_was_stored_when_nobody_knows(web, monkeypatch):

@@ -1,8 +1,11 @@
 """Every change has its row in the audit log, and no row can be changed or removed unseen."""
 
-import pytest
+from concurrent.futures import ThreadPoolExecutor
 
-from rarefind.desk.control import ControlError
+import pytest
+from desk.control.desks import SCHEMA
+
+from rarefind.desk.control import Control, ControlError
 from rarefind.desk.ledger import Position
 
 
@@ -82,3 +85,20 @@ def test_a_last_row_that_was_deleted_is_missed_where_it_was_written_down(desk):
     found = desk.control.audit.verify(last)
     assert (found.broken, found.what) == (3, "is not the one that was written down")
     assert Position.from_text(str(last)) == last
+
+
+def test_many_change_at_once_and_the_log_stays_whole(desk):
+    others = [desk.open() for _ in range(4)]
+    controls = [Control(each, SCHEMA, desk.models, desk.clock) for each in others]
+
+    def change(number):
+        for i in range(5):
+            controls[number].blocks.ask(f"c{number} {i}", f"person {number}")
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(change, range(4)))
+    for other in others:
+        other.close()
+    assert (desk.revision, desk.control.audit.verify().rows) == (20, 20)
+    assert desk.control.audit.verify().is_whole
+    assert len(desk.control.in_force().blocked) == 20

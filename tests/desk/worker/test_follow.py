@@ -13,6 +13,7 @@ from desk.entries import entry
 from desk.worker.desks import add_webhook, cases_of, follower_of, some_entries
 from desk.worker.followers import follow
 
+from rarefind.desk.alerts import delete_closed
 from rarefind.desk.database import SqliteDatabase
 from rarefind.desk.ledger import Ledger
 
@@ -125,3 +126,41 @@ def test_an_alert_that_was_erased_before_it_was_read_is_passed_over(databases):
     book.erase(0, "card 3", by="ann", now=1)
     assert not follower_of(desk, ledger).run()
     assert [alert.sequence for alert in cases_of(desk).newest_alerts(9)] == [6]
+
+
+def test_cases_go_with_the_transactions_that_retention_deletes(databases):
+    desk, ledger, _ = databases
+    book = Ledger(ledger, writes=True)
+    book.append(some_entries(1, 12))
+    follower_of(desk, ledger).run()
+    cases = cases_of(desk)
+    first = cases.newest_alerts(9)[-1].case
+    cases.take(first, "ann")
+    cases.decide(first, "ann", "fraud", "called")
+    book.delete_before(7 * 10**9, now=1)
+    upto = book.deleted().sequence
+    assert upto == 6
+    assert delete_closed(desk, upto, 100) == 1  # the other one of these is not closed
+    assert [alert.sequence for alert in cases.newest_alerts(9)] == [12, 9, 6]
+    assert desk.read("SELECT count(*) FROM labels") == [(1,)]
+    assert delete_closed(desk, upto, 100) == 0
+
+
+def test_who_is_erased_while_alerts_are_read_is_not_stored(databases):
+    desk, ledger, _ = databases
+    book = Ledger(ledger, writes=True)
+    book.append(some_entries(1, 6))
+    follower = follower_of(desk, ledger)
+    read = follower._ledger.read_alerts
+
+    def read_then_erase(*given):
+        found = read(*given)
+        if not book.erasures:
+            book.erase(0, "card 3", by="ann", now=1)
+        return found
+
+    follower._ledger.read_alerts = read_then_erase
+    assert follower.run()
+    assert cases_of(desk).read_up_to == 0
+    assert not follower.run()
+    assert [case.entity for case in cases_of(desk).unclosed()] == ["card 6"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rarefind._core.lazy import lazily
 from rarefind.desk.alerts._case import VERDICTS, Alert, Case, CaseError, NoSuchCase, Verdict
 from rarefind.desk.alerts._cases import Cases
-from rarefind.desk.alerts._erasure import erase_entity
+from rarefind.desk.alerts._erasure import ERASED, delete_closed, erase_entity
 from rarefind.desk.alerts._expected import Expected, expected_hits
 from rarefind.desk.alerts._from_ledger import Added
 from rarefind.desk.alerts._lists import CaseLists
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rarefind.desk.alerts._queue import Queue, Today
 
 __all__ = [
+    "ERASED",
     "VERDICTS",
     "Added",
     "Alert",
@@ -28,6 +29,7 @@ __all__ = [
     "Queue",
     "Today",
     "Verdict",
+    "delete_closed",
     "erase_entity",
     "expected_hits",
 ]

@@ -26,7 +26,7 @@ _OneOrMany = NewClaim | Annotated[list[NewClaim], msgspec.Meta(min_length=1, max
 def list_claims(
     door: Door, state: ClaimStateFilter = None, after: After = 0, limit: Rows = 100
 ) -> Response:
-    """List claims, the oldest first; those of state ``new`` wait for an answer."""
+    """List claims, the oldest first; new ones wait for an answer."""
     found = door.claims.page(state, after=after, limit=limit)
     following = found[-1].id if len(found) == limit else None
     return told(ClaimPage(claims=[door.views.claim(claim) for claim in found], next=following))

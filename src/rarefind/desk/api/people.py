@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from fastapi import Depends
 from starlette.requests import Request
 
+from rarefind._core.text import visible
+from rarefind.desk.api.problems import ProblemError
 from rarefind.desk.api.roles import Action
 
 if TYPE_CHECKING:
@@ -24,9 +26,23 @@ def may(action: Action) -> Callable[[Request], Coroutine[Any, Any, None]]:
         sent = None if authorization is None else authorization.encode("latin-1", "replace")
         token = door.tokens.check(sent, action)
         door.limit.spend(token.name)
+        _check_query(request)
         request.state.person = token.name
 
     return check
+
+
+def _check_query(request: Request) -> None:
+    """Raise on a parameter that the route does not have: left out silently, it would mislead."""
+    dependant = request.scope["route"].dependant
+    known = [field.alias for field in dependant.query_params]
+    for name in request.query_params:
+        if name not in known:
+            shown = visible(name[:60])
+            takes = f"it takes {', '.join(known)}" if known else "it takes none"
+            raise ProblemError(
+                "invalid", f"This address has no parameter {shown!r}: {takes}.", shown
+            )
 
 
 def _person(request: Request) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
@@ -36,8 +37,9 @@ def _reader(kind: type[Message]) -> Callable[[Request], Coroutine[Any, Any, Mess
         found = request.headers.get("content-type", "").split(";", 1)[0].strip().lower()
         if found != "application/json":
             raise ProblemError("not-json", "Send 'Content-Type: application/json'.", "content-type")
+        body = await request.body()
         try:
-            return decoder.decode(await request.body())
+            message = decoder.decode(body)
         except msgspec.ValidationError as error:
             raise _misfit(error, kind) from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -45,8 +47,21 @@ def _reader(kind: type[Message]) -> Callable[[Request], Coroutine[Any, Any, Mess
             raise ProblemError(
                 "malformed", f"The body is not JSON: {what[:1].lower()}{what[1:]}."
             ) from None
+        json.loads(body, object_pairs_hook=_check_once)
+        return message
 
     return read
+
+
+def _check_once(pairs: list[tuple[str, Any]]) -> None:
+    """Raise on an object that has a field twice: readers differ in which of the two they take."""
+    names = [name for name, _ in pairs]
+    for name in set(names):
+        if names.count(name) > 1:
+            shown = _shown(name)
+            raise ProblemError(
+                "invalid", f"The field {shown!r} was sent twice: send it once.", shown
+            )
 
 
 def _misfit(error: msgspec.ValidationError, kind: Any) -> ProblemError:

@@ -75,24 +75,22 @@ class FeatureState:
         return -1 in self._sources
 
     def extend(
-        self, time: Array, amount: Array, entities: Sequence[Sequence[str]], bodies: Sequence[bytes]
+        self,
+        time: Array,
+        amount: Array,
+        entities: Sequence[Sequence[str | None]],
+        bodies: Sequence[bytes],
     ) -> None:
         """Add stored transactions in the order of their arrival; they are not taken back.
 
-        One without entities was erased: only its time is known. One that was stored before an
-        entity was declared is of nobody there. ``bodies`` may be empty if they are not needed.
+        ``entities`` are given an entity at a time. Those stored before an entity was declared are
+        of nobody there. ``bodies`` may be empty if they are not needed.
         """
         if not len(time):
             return
-        newest = int(time.max())
-        if not all(entities):
-            left = [i for i, each in enumerate(entities) if each]
-            time, amount = time[left], amount[left]
-            entities = [entities[i] for i in left]
-            bodies = [bodies[i] for i in left] if bodies else bodies
-        by_entity = self._by_entity(entities)
+        absent = [[None] * len(time)] * (len(self.features.entities) - len(entities))
+        by_entity = [*entities, *absent]
         self.histories.extend(by_entity, time, amount, self._stored_distinct(by_entity, bodies))
-        self.histories.see_time(newest)
 
     def add_label(self, id: str, entities: Sequence[str], time: int, fraud: bool) -> Undo:
         """Learn the label of a transaction, by what was stored of it."""
@@ -183,7 +181,7 @@ def _distinct_decoder(columns: Sequence[str]) -> msgspec.json.Decoder[list[Any]]
         (f"f{i}", str | None, msgspec.field(name=name, default=None))
         for i, name in enumerate(columns)
     ]
-    struct = msgspec.defstruct("DistinctValues", fields)
+    struct = msgspec.defstruct("DistinctValues", fields, gc=False)
     return msgspec.json.Decoder(list[struct])  # type: ignore[valid-type]
 
 

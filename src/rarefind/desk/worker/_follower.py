@@ -48,17 +48,22 @@ class Follower:
         self._rows = rows
         self._scale = 10**schema.transaction.minor_units
         self._is_checked = False
+        self._erasures = 0
 
     def run(self) -> bool:
         """Read the next rows; True if there are more."""
         if not self._is_checked:
             self._check_place()
             self._is_checked = True
+        self._erasures = self._ledger.erasures
         before = self._cases.read_up_to
         alerts, last = self._ledger.read_alerts(before, self._rows)
         if last.sequence <= before:
             return False
-        added = self._cases.add(alerts, last.sequence, chain=last.chain.hex(), tell=self._tell)
+        try:
+            added = self._cases.add(alerts, last.sequence, chain=last.chain.hex(), tell=self._tell)
+        except _ErasedMeanwhile:
+            return True
         if added:
             self._log.info("alerts", added=added, read_up_to=last.sequence)
         return last.sequence < self._ledger.last.sequence
@@ -91,6 +96,9 @@ class Follower:
 
     def _tell(self, writer: Writer, added: Added) -> None:
         """Store a message for all who want one: no personal data, and how to ask for the rest."""
+        # Who is erased after this is taken out of the cases as well, when we have committed.
+        if self._ledger.erasures != self._erasures:
+            raise _ErasedMeanwhile
         entry, outcome = added.entry, added.entry.outcome
         content = {
             "case": added.case,
@@ -105,3 +113,7 @@ class Follower:
         if added.is_new:
             self._outbox.add(writer, "case.opened", entry.sequence, content)
         self._outbox.add(writer, "alert.raised", entry.sequence, content)
+
+
+class _ErasedMeanwhile(Exception):  # noqa: N818
+    """Somebody was erased after the rows were read: they may not be stored anywhere else."""

@@ -6,9 +6,7 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from rarefind.desk.alerts import Alert, Cases
+from rarefind.desk.alerts import ERASED, Alert, Cases
 from rarefind.desk.control import digest_of, model_path
 from rarefind.desk.intake import Intake
 from rarefind.desk.ledger import Ledger
@@ -46,16 +44,19 @@ class Reasons:
 
     def run(self) -> bool:
         """Explain the next alerts, those of the highest priority first; True if there are more."""
+        erasures = self._ledger.erasures
         alerts = self._cases.without_reason(_AT_ONCE)
         entries = self._ledger.find([alert.transaction for alert in alerts]) if alerts else {}
         for alert in alerts:
             probability, reason = self._explain(alert, entries.get(alert.transaction))
+            if self._ledger.erasures != erasures:
+                return True  # somebody was erased meanwhile: read again
             self._cases.set_reason(alert.sequence, probability, reason)
         return len(alerts) == _AT_ONCE
 
     def _explain(self, alert: Alert, entry: Entry | None) -> tuple[float | None, str]:
         if entry is None or not entry.body:
-            return None, "The transaction was erased or deleted before its reason was found."
+            return None, ERASED
         if not entry.outcome.model:
             return None, _without_model(alert)
         if len(entry.features) != 8 * len(self._names):
@@ -65,16 +66,10 @@ class Reasons:
             short = entry.outcome.model[:12]
             return None, f"The model that decided ({short}…) is not among the models any more."
         try:
-            return explain_record(model, self._record(entry))
+            return explain_record(model, self._intake.record(entry))
         except ValueError:
             # Its columns are those of the desk, which it was tried with; what is left is odd data.
             return None, "The model that decided cannot explain this transaction."
-
-    def _record(self, entry: Entry) -> dict[str, Any]:
-        """A transaction as the model saw it: its columns, and its features as they were stored."""
-        features = np.frombuffer(entry.features, dtype="<f8").tolist()
-        record: dict[str, Any] = dict(zip(self._names, features, strict=True))
-        return record | self._intake.stored(entry.body).values
 
     def _model(self, digest: str) -> TableModel | None:
         """The model of a digest; None where its file is gone or cannot be read."""

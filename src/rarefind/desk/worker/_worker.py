@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from rarefind._core.threads import limit_threads
 from rarefind.data.clock import nanoseconds
-from rarefind.desk.alerts import Cases
+from rarefind.desk.alerts import Cases, delete_closed
 from rarefind.desk.api.logs import Log
 from rarefind.desk.clock import DeskClock
 from rarefind.desk.folder import DeskFolder
@@ -22,6 +22,8 @@ from rarefind.desk.worker._snapshots import Snapshots
 
 __all__ = ["make_jobs", "work"]
 
+#: So many old cases are deleted at a time.
+_CASES = 200
 #: For so long it is kept what became of a message.
 _MESSAGES_KEPT = "30D"
 
@@ -82,9 +84,16 @@ def make_jobs(folder: DeskFolder, clock: DeskClock, log: Log) -> list[Job]:
             log.info("expired", cases=expired)
         return False
 
+    def delete_old() -> bool:
+        deleted = delete_closed(database, ledger.deleted().sequence, _CASES)
+        if deleted:
+            log.info("deleted", cases=deleted)
+        return deleted == _CASES
+
     return [
         Job("cases", Follower(ledger, cases, outbox, schema, log).run, every=0.25),
         Job("reasons", Reasons(ledger, cases, Intake(schema), folder.models).run, every=0.5),
         Job("expiry", expire, every=60.0),
+        Job("old-cases", delete_old, every=600.0),
         Job("outbox", lambda: outbox.forget(clock.now() - kept) > 0, every=600.0),
     ]
