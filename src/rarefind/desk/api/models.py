@@ -24,7 +24,7 @@ from rarefind.desk.api.parameters import Name
 from rarefind.desk.api.people import Person
 from rarefind.desk.api.problems import ProblemError
 from rarefind.desk.api.sent import sent
-from rarefind.desk.control import ControlError, ModelRow
+from rarefind.desk.control import ControlError, ModelRow, recent_entries
 from rarefind.desk.messages import ModelSummary, Promotion
 
 router = APIRouter(tags=["models"])
@@ -99,7 +99,7 @@ def retire_model(door: Door, digest: Name, person: Person) -> Response:
 
 def _add(door: WebDoor, path: Path, person: str, name: str | None) -> ModelRow:
     try:
-        return door.control.models.add(path, person, name or "model")
+        return door.control.models.add(path, person, name or "model", recent_entries(door.ledger))
     except ControlError:
         raise
     except ValueError as error:
