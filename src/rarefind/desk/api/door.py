@@ -12,7 +12,7 @@ from starlette.requests import Request
 from rarefind.desk.alerts import CaseLists, Cases, Queue
 from rarefind.desk.api.limits import RateLimit
 from rarefind.desk.api.logs import Log
-from rarefind.desk.api.neighbour import DecisionProcess
+from rarefind.desk.api.probe import DecisionProbe
 from rarefind.desk.api.tokens import Tokens
 from rarefind.desk.api.views import Views
 from rarefind.desk.api.web_metrics import WebMetrics
@@ -36,7 +36,7 @@ class WebDoor:
         The desk's own, for reading and writing.
     ledger : Ledger
         For reading.
-    decisions : DecisionProcess
+    decisions : DecisionProbe
         The process beside this one that decides.
     models : Path
         The folder of model files.
@@ -49,7 +49,7 @@ class WebDoor:
     schema: Schema
     database: Database
     ledger: Ledger
-    decisions: DecisionProcess
+    decisions: DecisionProbe
     models: Path
     secret: bytes
     log: Log = field(default_factory=lambda: Log("web"))
