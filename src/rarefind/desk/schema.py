@@ -240,6 +240,11 @@ class Schema(_Section, frozen=True):
                     f"The entity {name!r} has changed in {FILE}; its stored features were computed "
                     "the old way. Change it back, or start a new desk in another folder."
                 )
+        if list(self.entities)[: len(old.entities)] != list(old.entities):
+            raise ValueError(
+                f"The entities in {FILE} are in another order; what is stored goes by it. Put new "
+                "ones behind the others."
+            )
         return tuple(name for name in self.columns if name not in old.columns)
 
 

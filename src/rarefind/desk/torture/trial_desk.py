@@ -35,6 +35,8 @@ distinct = ["terminal", "country"]
 [entities.terminal]
 column = "terminal"
 risk = true
+[labels]
+delay = "1s"
 [alerts]
 entity = "card"
 """
