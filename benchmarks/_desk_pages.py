@@ -97,6 +97,8 @@ def _kills(found: dict[str, Any]) -> list[Part]:
                 "in the ledger": check["transactions"],
                 "answered and missing": check["missing"],
                 "answered otherwise": check["contradicted"],
+                "verdicts": run["verdicts"],
+                "verdicts missing": run["verdicts_missing"],
                 "ledger": check["broken"] or "whole",
                 "differ from an unbroken run": check["different"],
             }
@@ -104,7 +106,7 @@ def _kills(found: dict[str, Any]) -> list[Part]:
     text = (
         "A desk with 100 rules and an SGBAP model is killed by SIGKILL at random times, one time in "
         "five while it is starting, and senders repeat what was not answered with the same "
-        "identifier. Features, decisions and alerts are compared bit for bit with a run over the "
+        "identifier; verdicts are given all the while. Features, decisions and alerts are compared bit for bit with a run over the "
         "same order in which nothing was killed."
     )
     return [(text, pd.DataFrame(rows))]

@@ -1,19 +1,24 @@
-"""Type the commands of docs/tutorial.md and write their real answers into it.
+"""Type the commands of pages and write their real answers into them.
 
-``python docs/record.py`` runs every line that begins with ``$`` in a ``console`` block, all in one
-empty folder, and puts what it prints below it.
+``python docs/record.py`` runs every line that begins with ``$`` in a ``console`` block of
+docs/tutorial.md and docs/desk/start.md, all of a page in one empty folder, and puts what it prints
+below it. What a page starts in the background is ended with it. A page that is named is recorded
+alone.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-PAGE = Path(__file__).with_name("tutorial.md")
+DOCS = Path(__file__).parent
+PAGE = DOCS / "tutorial.md"
+PAGES = (PAGE, DOCS / "desk" / "start.md")
 _BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
 
 
@@ -25,8 +30,8 @@ def commands(page: str) -> list[list[str]]:
     ]
 
 
-def answer(command: str, folder: Path) -> str:
-    """What a command prints; one that fails ends everything."""
+def answer(command: str, folder: Path, group: int = 0) -> str:
+    """What a command of a process group prints; one that fails ends everything."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     result = subprocess.run(
         ["bash", "-c", command],
@@ -35,23 +40,37 @@ def answer(command: str, folder: Path) -> str:
         capture_output=True,
         text=True,
         check=False,
+        process_group=group,
     )
     if result.returncode:
         raise SystemExit(f"{command}\n{result.stdout}{result.stderr}")
     return "\n".join(line.rstrip() for line in result.stdout.splitlines())
 
 
-def main() -> None:
-    """Record the page anew."""
-    page = PAGE.read_text(encoding="utf-8")
-    with tempfile.TemporaryDirectory() as folder:
-        blocks = []
-        for block in commands(page):
-            said = [(command, answer(command, Path(folder))) for command in block]
-            text = "\n".join(f"$ {command}\n{out}".rstrip() for command, out in said)
-            blocks.append(f"```console\n{text}\n```")
+def record(path: Path) -> None:
+    """Record a page anew."""
+    page = path.read_text(encoding="utf-8")
+    blocks = []
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
+        subprocess.Popen(["sleep", "3600"], process_group=0) as group,
+    ):
+        try:
+            for block in commands(page):
+                said = [(command, answer(command, Path(folder), group.pid)) for command in block]
+                text = "\n".join(f"$ {command}\n{out}".rstrip() for command, out in said)
+                blocks.append(f"```console\n{text}\n```")
+        finally:
+            os.killpg(group.pid, signal.SIGTERM)
     written = iter(blocks)
-    PAGE.write_text(_BLOCK.sub(lambda _: next(written), page), encoding="utf-8")
+    path.write_text(_BLOCK.sub(lambda _: next(written), page), encoding="utf-8")
+
+
+def main() -> None:
+    """Record all pages, or those that are named."""
+    named = [Path(name).resolve() for name in sys.argv[1:]]
+    for path in named or [page for page in PAGES if page.exists()]:
+        record(path)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import httpx
 from rarefind.desk import Schema
 from rarefind.desk.api.door import WebDoor
 from rarefind.desk.api.logs import Log
-from rarefind.desk.api.neighbour import DecisionProcess
+from rarefind.desk.api.probe import DecisionProbe
 from rarefind.desk.api.web import web_app
 from rarefind.desk.clock import ManualClock
 from rarefind.desk.database import SqliteDatabase
@@ -84,7 +84,7 @@ class WebDesk:
             schema,
             self.database,
             Ledger(databases[1](), writes=False),
-            DecisionProcess("http://127.0.0.1:8321", httpx.MockTransport(self._neighbour)),
+            DecisionProbe("http://127.0.0.1:8321", httpx.MockTransport(self._neighbour)),
             folder / "models",
             bytes(32),
             Log("web", self.log),

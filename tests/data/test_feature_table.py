@@ -32,12 +32,16 @@ def arrive(table, features=FEATURES):
     # A label of the same number comes after the row; one known before its row comes with it.
     known = np.maximum(table["known_at"], table["arrival"])
     steps += [(at, 2, row) for row, at in enumerate(known) if not np.isnan(at)]
+    # One that is taken back before it is known is never seen.
+    back = np.maximum(table.get("taken_back_at", known * np.nan), known)
+    steps += [(at, 3, row) for row, at in enumerate(back) if not np.isnan(at)]
     times = table["time"].dt.as_unit("ns").astype("int64").tolist()
     for _, what, row in sorted(steps):
         each = table.iloc[row]
         who = tuple(str(each[entity.column]) for entity in features.entities)
-        if what == 2:
-            histories.add_label(f"{row}", who, times[row], bool(each["fraud"]))
+        if what >= 2:
+            fraud = what == 2 and bool(each["fraud"])
+            histories.add_label(f"{row}", who, times[row], fraud)
             continue
         distinct = [None if pd.isna(each[c]) else str(each[c]) for c in features.distinct]
         row_values = (who, times[row], round(each["amount"] * 100), distinct)
@@ -64,6 +68,7 @@ def arrivals(draw):
             "fraud": column([0, 1]),
             "arrival": draw(st.permutations(range(0, 2 * n, 2))),
             "known_at": np.array(column([*range(1, 2 * n, 2), np.nan]), dtype=float),
+            "taken_back_at": np.array(column([*range(1, 2 * n, 2), np.nan]), dtype=float),
         }
     )
 
@@ -71,8 +76,12 @@ def arrivals(draw):
 @given(arrivals())
 @settings(max_examples=150)
 def test_a_table_says_what_a_running_system_said(table):
-    found = feature_table(table, FEATURES, arrival="arrival", label="fraud", known_at="known_at")
+    given = {"arrival": "arrival", "label": "fraud", "known_at": "known_at"}
+    found = feature_table(table, FEATURES, **given, taken_back_at="taken_back_at")
     assert tuple(found) == FEATURES.names
+    np.testing.assert_array_equal(found.to_numpy(), arrive(table))
+    found = feature_table(table, FEATURES, **given)
+    table = table.drop(columns="taken_back_at")
     np.testing.assert_array_equal(found.to_numpy(), arrive(table))
 
 

@@ -131,6 +131,9 @@ def test_what_is_not_a_time_is_refused():
         Rule("hour(amount) = 12", columns={"amount": "number"})
     with pytest.raises(RuleError, match="times of several zones"):
         rule.fires_on({"a": [datetime.datetime(2026, 1, 1, tzinfo=z) for z in (UTC, PARIS)]})
+    offset = datetime.timezone(datetime.timedelta(hours=1))
+    with pytest.raises(RuleError, match=r"at UTC\+01:00, which does not name a time zone"):
+        rule.fires_on({"a": [datetime.datetime(2026, 1, 1, tzinfo=offset)]})
 
 
 def test_a_declared_time_can_be_missing_and_equal_another():

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from rarefind._core.text import visible
-from rarefind.cli._desk import DatabaseUrl, DeskPath
+from rarefind.cli._desk import DatabaseUrl, DeskPath, desk_errors
 from rarefind.cli._desk_control import Person, open_control, person_or_user, time_of
 from rarefind.cli._inputs import check_readable
 from rarefind.cli._options import AsJson, ModelFile
@@ -37,8 +37,13 @@ def add(
 ) -> None:
     """Bring a model: it is checked against the desk and copied, and does not decide yet."""
     check_readable(model)
-    with open_control(path, database) as control:
-        added = control.models.add(model, person_or_user(person), name)
+    with desk_errors():
+        from rarefind.desk.control import Control, recent_entries
+        from rarefind.desk.folder import DeskFolder
+
+        with DeskFolder(path, database) as folder:
+            recent = recent_entries(folder.read_ledger())
+            added = Control.of(folder).models.add(model, person_or_user(person), name, recent)
     typer.echo(
         visible(
             f"{added.name} is a {added.state} with the digest {added.digest[:_SHOWN]}. To let it "
@@ -76,7 +81,7 @@ def promote(
             min=0,
             max=1,
             help="The probability from which a transaction is an alert; by default as before, at "
-            "first the model's own.",
+            "first one that fills the budget.",
         ),
     ] = None,
     person: Person = None,

@@ -33,10 +33,11 @@ class _Arrivals(NamedTuple):
 
 
 class _Labels(NamedTuple):
-    """Known frauds: their row, and how many rows had arrived when they became known."""
+    """Labels as they came: their row, how many rows had arrived, and whether they say fraud."""
 
     row: Array
     known: Array
+    fraud: Array
 
 
 def feature_table(
@@ -46,6 +47,7 @@ def feature_table(
     arrival: str | None = None,
     label: str | None = None,
     known_at: str | None = None,
+    taken_back_at: str | None = None,
 ) -> pd.DataFrame:
     """Describe each row by the rows that arrived before it and the labels known then.
 
@@ -63,6 +65,9 @@ def feature_table(
     known_at : str or None
         The column that says, in the unit of ``arrival``, when a label became known: it counts for
         rows that arrived later. Missing is never; None is as soon as the delay allows.
+    taken_back_at : str or None
+        The column that says, in the unit of ``arrival``, when a label was taken back or corrected
+        to genuine: it does not count for rows that arrived later. Missing is never.
 
     Returns
     -------
@@ -72,10 +77,11 @@ def feature_table(
     times = read_times(table[features.time])
     amounts = minor_amounts(table[features.amount], features.minor_units)
     arrived, known = _order(table, times, arrival, known_at)
+    _, taken_back = _order(table, times, arrival, taken_back_at)
     order = np.argsort(arrived, kind="stable")
-    labels = _Labels(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    labels = _Labels(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, bool))
     if label is not None:
-        labels = _labels(table[label], order, arrived, known)
+        labels = _labels(table[label], order, arrived, known, taken_back)
     codes = {column: pd.factorize(table[column]) for column in features.distinct}
     rows = _Arrivals(order, times.instant, amounts)
     out = np.empty((len(table), len(features.names)))
@@ -115,7 +121,10 @@ def _order(
     """Numbers that order arrivals, and those at which labels were known; NaN is never."""
     if arrival is None:
         if known_at is not None:
-            raise ValueError("known_at is in the unit of arrival: name the column of arrivals too.")
+            raise ValueError(
+                "known_at and taken_back_at are in the unit of arrival: name the column of "
+                "arrivals too."
+            )
         return times.instant, None
     arrived = table[arrival]
     if arrived.isna().any():
@@ -137,7 +146,13 @@ def _order(
     return read_times(arrived).instant, np.where(read.known, read.instant, np.iinfo(np.int64).max)
 
 
-def _labels(column: pd.Series[Any], order: Array, arrived: Array, known: Array | None) -> _Labels:
+def _labels(
+    column: pd.Series[Any],
+    order: Array,
+    arrived: Array,
+    known: Array | None,
+    taken_back: Array | None,
+) -> _Labels:
     rows = np.flatnonzero(column.to_numpy(dtype=np.float64, na_value=np.nan) == 1)
     position = np.empty(len(order), dtype=np.int64)
     position[order] = np.arange(len(order))
@@ -145,8 +160,16 @@ def _labels(column: pd.Series[Any], order: Array, arrived: Array, known: Array |
     if known is not None:
         rows, at = rows[~np.isnan(known[rows])], at[~np.isnan(known[rows])]
         at = np.maximum(at, np.searchsorted(arrived[order], known[rows], side="right"))
+    fraud = np.ones(len(rows), dtype=bool)
+    if taken_back is not None:
+        is_back = ~np.isnan(taken_back[rows])
+        back = np.searchsorted(arrived[order], taken_back[rows[is_back]], side="right")
+        at = np.concatenate([at, np.maximum(at[is_back], back)])
+        rows = np.concatenate([rows, rows[is_back]])
+        fraud = np.concatenate([fraud, np.zeros(int(is_back.sum()), dtype=bool)])
+    # Of two at one place, the label came before it was taken back.
     by_time = np.argsort(at, kind="stable")
-    return _Labels(rows[by_time], at[by_time])
+    return _Labels(rows[by_time], at[by_time], fraud[by_time])
 
 
 def _describe_entity(
@@ -181,6 +204,7 @@ def _describe_entity(
         _grouped(codes[labels.row], fraud_counts),
         np.concatenate([[0], np.cumsum(fraud_counts)]),
         labels.known,
+        labels.fraud,
         rows.time[labels.row],
         *Spec.of(entity, features),
         out,
@@ -212,6 +236,26 @@ def _group(codes: Array, free: Array, places: Array) -> None:
 
 
 @kernel
+def _insert_time(times: Array, count: int, when: int) -> None:
+    """Add a time to some that are in order."""
+    at = count
+    while at > 0 and times[at - 1] > when:
+        times[at] = times[at - 1]
+        at -= 1
+    times[at] = when
+
+
+@kernel
+def _remove_time(times: Array, count: int, when: int) -> None:
+    """Take a time away from some that are in order, and have it."""
+    at = 0
+    while times[at] != when:
+        at += 1
+    for i in range(at, count - 1):
+        times[i] = times[i + 1]
+
+
+@kernel
 def _describe_rows(
     time: Array,
     total: Array,
@@ -229,6 +273,7 @@ def _describe_rows(
     events: Array,
     event_starts: Array,
     known: Array,
+    is_fraud: Array,
     fraud_times: Array,
     windows: Array,
     statistics: Array,
@@ -246,12 +291,12 @@ def _describe_rows(
             size = i - starts[entity]
             while event < last_event and known[events[event]] <= arrivals[i]:
                 when = fraud_times[events[event]]
-                at = n_frauds
-                while at > 0 and frauds[at - 1] > when:
-                    frauds[at] = frauds[at - 1]
-                    at -= 1
-                frauds[at] = when
-                n_frauds += 1
+                if is_fraud[events[event]]:
+                    _insert_time(frauds, n_frauds, when)
+                    n_frauds += 1
+                else:
+                    _remove_time(frauds, n_frauds, when)
+                    n_frauds -= 1
                 event += 1
             row = order[arrivals[i]]
             describe_row(

@@ -20,6 +20,7 @@ Statistic = Literal["count", "mean", "sum", "min", "max"]
 FORMAT = 1
 FILE = "desk.toml"
 _DAY = 86_400_000_000_000  # in nanoseconds
+_LENGTHS = {"hour": "1h", "day": "1D", "week": "7D", "month": "30D", "quarter": "91D"}
 
 
 class _Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -82,6 +83,11 @@ class AlertSchema(_Section, frozen=True):
     expires: str = "7D"
     #: Whether another person than the one who asked has to approve a block or an erasure.
     second_person: bool = False
+
+    @property
+    def period(self) -> int:
+        """The length of the period that the budget is for, in nanoseconds; a month has 30 days."""
+        return nanoseconds("alerts.per", _LENGTHS[self.per])
 
 
 class WebhookSchema(_Section, frozen=True):
@@ -234,6 +240,11 @@ class Schema(_Section, frozen=True):
                     f"The entity {name!r} has changed in {FILE}; its stored features were computed "
                     "the old way. Change it back, or start a new desk in another folder."
                 )
+        if list(self.entities)[: len(old.entities)] != list(old.entities):
+            raise ValueError(
+                f"The entities in {FILE} are in another order; what is stored goes by it. Put new "
+                "ones behind the others."
+            )
         return tuple(name for name in self.columns if name not in old.columns)
 
 

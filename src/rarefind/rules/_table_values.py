@@ -95,7 +95,8 @@ def _times(name: str, values: list[datetime | None]) -> pl.Series:
         return series.dt.convert_time_zone(str(zone))
     except pl.exceptions.ComputeError:
         raise RuleError(
-            f"The column {name!r} holds times at {zone}, which is no time zone: bring them to one."
+            f"The column {name!r} holds times at {zone}, which does not name a time zone: bring "
+            "them to one."
         ) from None
 
 

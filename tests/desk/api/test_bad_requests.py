@@ -176,3 +176,21 @@ def test_logs_are_lines_of_json_without_what_was_sent(desk):
     assert found["event"] == "refused"
     assert found["where"] == "colour"
     assert "4111" not in line
+
+
+def test_a_mistake_of_ours_is_told_without_what_was_sent(tmp_path, monkeypatch):
+    desk = Desk(tmp_path)
+
+    def fail(body):
+        raise RuntimeError(f"cannot read {body!r}")
+
+    monkeypatch.setattr(desk.door.intake, "decode", fail)
+    problem = check_problem(desk.post(payment(card="4111")), 500, "internal")
+    assert "4111" not in problem["detail"]
+    line = json.loads(desk.log.getvalue().splitlines()[-1])
+    assert (line["event"], line["route"], line["error"]) == (
+        "failed",
+        "/transactions",
+        "RuntimeError",
+    )
+    assert "4111" not in desk.log.getvalue()

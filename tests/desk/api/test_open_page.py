@@ -6,6 +6,8 @@ import httpx
 from desk_web import WebDesk
 
 from rarefind.desk.database import DatabaseUnavailable
+from rarefind.desk.ledger import Position
+from rarefind.desk.parity import ParityDay
 
 
 def counts(text):
@@ -39,6 +41,13 @@ def test_the_page_counts_today_and_needs_no_token(web):
     assert "There is no model: rules alone decide." in page.text
     assert "curl http://127.0.0.1:8321/transactions" in page.text
     assert "4111" not in page.text
+
+
+def test_the_page_says_whether_features_are_as_they_were(web):
+    assert "computed again" not in web.get("/", None).text
+    web.door.parity.add([ParityDay("2026-01-30", 680_000, 0, 0, None)], Position(1, b""), 0)
+    web.door.page_counts = None
+    assert "<p>0 of 680,000 differ on 2026-01-30.</p>" in web.get("/", None).text
 
 
 def test_the_page_is_whole_and_runs_nothing(web):

@@ -7,6 +7,8 @@ from desk.control.desks import SCHEMA
 
 from rarefind import TableModel, save
 from rarefind.desk.control import Control, ControlError, NotThere
+from rarefind.desk.intake import Intake
+from rarefind.desk.records import Entry, Outcome
 from rarefind.trees import MetaAPClassifier
 
 ROWS = 400
@@ -161,3 +163,45 @@ def test_a_rule_that_no_longer_runs_is_left_out_with_a_note(sqlite_desk):
     found = control.in_force()
     assert [rule.name for rule in found.rules.blocking] == ["new"]
     assert found.notes[0].startswith("The rule 'old' does not run: There is no column 'amont'")
+
+
+def decided(amounts, hours):
+    """Transactions that a desk has stored, one each some hours."""
+    names = SCHEMA.features.names
+    intake, found = Intake(SCHEMA), []
+    for number, amount in enumerate(amounts):
+        time = np.datetime64("2026-01-01T00", "m") + number * int(hours * 60)
+        body = (
+            f'{{"id": "{number}", "time": "{time}:00Z", "amount": {amount}, "card": "c", '
+            f'"terminal": "t", "checked": "accepted", "country": "FR", "ecommerce": false}}'
+        )
+        (sent,) = intake.decode(body.encode()).transactions
+        features = np.full(len(names), 30.0)
+        features[names.index("amount")] = amount
+        outcome = Outcome("accept", "", (), None, 0.0, "", 0.0, "", "")
+        arguments = (sent.id, sent.time, sent.time, sent.amount, sent.entities, sent.body)
+        found.append(Entry(number + 1, *arguments, features.tobytes(), outcome))
+    return found
+
+
+def test_a_model_raises_enough_alerts_for_the_budget(desk, files):
+    folder, fitted_models = files
+    rng = np.random.default_rng(0)
+    # Four days of 400 transactions a day, of which next to none is risky.
+    recent = decided(rng.gamma(2, 10, 1_600).round(2), 0.06)
+    added = desk.control.models.add(folder / "one", "ann", recent=recent)
+    score, intake = fitted_models["one"].row_scorer().probability, Intake(SCHEMA)
+    scores = [score(intake.record(each)) for each in recent]
+    assert added.threshold < added.own_threshold
+    days = (recent[-1].time - recent[0].time) / 86_400e9
+    raised = sum(score >= added.threshold for score in scores)
+    assert raised >= SCHEMA.alerts.budget * days
+    assert desk.control.models.promote(added.digest, "ann").threshold == added.threshold
+
+
+def test_a_model_keeps_its_own_threshold_where_alerts_are_many_or_nothing_is_known(desk, files):
+    folder, _ = files
+    one = desk.control.models.add(folder / "one", "ann")
+    two = desk.control.models.add(folder / "two", "ann", recent=decided([900.0] * 800, 0.06))
+    assert one.threshold == one.own_threshold
+    assert two.threshold == two.own_threshold

@@ -61,6 +61,11 @@ def test_names_roles_and_constants_are_checked(sqlite_desk):
         rules.save("r", "amount > 5", "ann", weight=float("nan"))
     with pytest.raises(RuleError, match="'amount' is a column: give the constant another name"):
         rules.save("r", "amount > 5", "ann", constants={"amount": 3})
+    for constants in ({"limit": "x" * 1_001}, {"limit": "a\0b"}, {"limit": [1]}, {"limit": 1e99}):
+        with pytest.raises(RuleError, match="The constant 'limit'"):
+            rules.save("r", "country = limit", "ann", constants=constants)
+    with pytest.raises(RuleError, match="NUL character"):
+        rules.save("r", "country = 'a\0b'", "ann")
     with pytest.raises(NotThere, match="There is no rule 'r'"):
         rules.get("r")
 

@@ -252,3 +252,34 @@ def test_what_was_deleted_by_age_is_not_remembered(desk):
     assert desk.ledger.deleted().sequence == 40
     assert b"c1" not in desk.decider.state.to_arrays()["names_0"].tobytes()
     assert desk.restart().state.newest == desk.decider.state.newest
+
+
+def test_an_entity_that_is_declared_later_begins_without_a_history(desk):
+    more = Schema.from_text(
+        TEXT.replace("[labels]", '[entities.shop]\ncolumn = "shop"\nwindows = ["1D"]\n[labels]')
+    )
+    assert more.added_since(SCHEMA) == ("shop",)
+    desk.snapshot()
+    decider = Decider(FeatureState(more), desk.ledger, secret=b"s", clock=desk.clock)
+    assert decider.restore(desk.folder) == 40, "the snapshot is of other features"
+    body = (
+        f'{{"id": "new", "time": "{np.datetime64(NOON + 40 * HOUR, "s")}Z", "amount": 1, '
+        '"card": "c1", "terminal": "t1", "shop": "s1"}'
+    )
+    found = dict(
+        zip(
+            decider.state.names,
+            decider.state.describe(Intake(more).decode(body.encode()).transactions[0]),
+            strict=True,
+        )
+    )
+    assert found["shop_count_1D"] == 1
+    assert found["card_count_1D"] > 1
+
+
+def test_entities_in_another_order_are_refused():
+    card, terminal = TEXT.index("[entities.card]"), TEXT.index("[entities.terminal]")
+    end = TEXT.index("[labels]")
+    turned = Schema.from_text(TEXT[:card] + TEXT[terminal:end] + TEXT[card:terminal] + TEXT[end:])
+    with pytest.raises(ValueError, match="in another order"):
+        turned.added_since(SCHEMA)

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from rarefind.desk.api import control_examples as examples
 from rarefind.desk.api.control_views import audit_entry
-from rarefind.desk.api.described import described, told
+from rarefind.desk.api.described import described, json_answer
 from rarefind.desk.api.door import Door
 from rarefind.desk.api.parameters import After, Rows
 from rarefind.desk.messages import AuditPage
@@ -20,7 +20,7 @@ def read_audit(door: Door, after: After = 0, limit: Rows = 100) -> Response:
     """Read who did what and when, the oldest first."""
     audit = door.control.audit
     found = audit.read(after, limit)
-    return told(
+    return json_answer(
         AuditPage(
             rows=[audit_entry(row) for row in found],
             next=found[-1].number if len(found) == limit else None,

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from rarefind.desk.api import control_examples as examples
 from rarefind.desk.api.control_views import block_summary
-from rarefind.desk.api.described import described, told
+from rarefind.desk.api.described import described, json_answer
 from rarefind.desk.api.door import Door, WebDoor
 from rarefind.desk.api.parameters import Number, Rows
 from rarefind.desk.api.people import Person
@@ -27,7 +27,9 @@ def list_blocks(
     limit: Rows = 100,
 ) -> Response:
     """List blocks in a state, the newest first."""
-    return told([_told(door, block) for block in door.control.blocks.in_state(state, limit)])
+    return json_answer(
+        [_summary(door, block) for block in door.control.blocks.in_state(state, limit)]
+    )
 
 
 @router.post(
@@ -46,7 +48,7 @@ def ask_for_block(door: Door, person: Person, new: Annotated[NewBlock, sent(NewB
     Where the desk wants a second person, it waits for approval; otherwise it is in force at once.
     A block that waits or is in force already is answered as it is.
     """
-    return told(_told(door, door.control.blocks.ask(new.key, person, new.note)))
+    return json_answer(_summary(door, door.control.blocks.ask(new.key, person, new.note)))
 
 
 @router.post(
@@ -55,7 +57,7 @@ def ask_for_block(door: Door, person: Person, new: Annotated[NewBlock, sent(NewB
 )
 def approve_block(door: Door, block: Number, person: Person) -> Response:
     """Put a block in force; where a second person is wanted, not by who has asked for it."""
-    return told(_told(door, door.control.blocks.approve(block, person)))
+    return json_answer(_summary(door, door.control.blocks.approve(block, person)))
 
 
 @router.post(
@@ -64,7 +66,7 @@ def approve_block(door: Door, block: Number, person: Person) -> Response:
 )
 def reject_block(door: Door, block: Number, person: Person) -> Response:
     """Answer that an entity is not to be blocked."""
-    return told(_told(door, door.control.blocks.reject(block, person)))
+    return json_answer(_summary(door, door.control.blocks.reject(block, person)))
 
 
 @router.post(
@@ -82,8 +84,8 @@ def lift_block(
     door: Door, block: Number, person: Person, why: Annotated[LiftedBlock, sent(LiftedBlock)]
 ) -> Response:
     """End a block that is in force, or take back the wish for one."""
-    return told(_told(door, door.control.blocks.lift(block, person, why.note)))
+    return json_answer(_summary(door, door.control.blocks.lift(block, person, why.note)))
 
 
-def _told(door: WebDoor, block: Block) -> BlockSummary:
+def _summary(door: WebDoor, block: Block) -> BlockSummary:
     return block_summary(block, door.schema.alerts.entity)

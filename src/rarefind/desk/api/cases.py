@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from rarefind.desk.api import examples
-from rarefind.desk.api.described import described, told
+from rarefind.desk.api.described import described, json_answer
 from rarefind.desk.api.door import Door
 from rarefind.desk.api.parameters import Before, CaseStateFilter, Number, Rows
 from rarefind.desk.api.people import Person
@@ -36,7 +36,7 @@ _LONGEST_SNOOZE = timedelta(days=366)
 @router.get("/queue", **described("read", gives=QueueToday, example=examples.QUEUE))
 def show_queue(door: Door) -> Response:
     """Show what there is to check today, and what is expected of it."""
-    return told(door.views.today(door.queue.today()))
+    return json_answer(door.views.today(door.queue.today()))
 
 
 @router.post("/queue/next", **described("check", gives=NextCase, example=examples.NEXT))
@@ -46,7 +46,7 @@ def take_next_case(door: Door, person: Person) -> Response:
     Who has a case already gets the same one again, for another lease.
     """
     case = door.queue.next_for(person)
-    return told(NextCase(case=None if case is None else door.views.case(case)))
+    return json_answer(NextCase(case=None if case is None else door.views.case(case)))
 
 
 @router.get("/cases", **described("read", gives=CasePage, example=examples.CASES))
@@ -56,7 +56,7 @@ def list_cases(
     """List cases, the newest first."""
     found = door.lists.page(state, before=before, limit=limit)
     following = found[-1].id if len(found) == limit else None
-    return told(CasePage(cases=[door.views.case(case) for case in found], next=following))
+    return json_answer(CasePage(cases=[door.views.case(case) for case in found], next=following))
 
 
 @router.get(
@@ -71,7 +71,7 @@ def show_case(door: Door, case: Number) -> Response:
     decided = {each.id: each for each in views.decided(door.ledger, list(entries.values()))}
     place = list(door.schema.entities).index(door.schema.alerts.entity)
     last = door.ledger.read_entity(place, found.entity, limit=_TRANSACTIONS)
-    return told(
+    return json_answer(
         CaseFile(
             case=views.case(found),
             alert_count=door.lists.count_alerts(case),
@@ -88,7 +88,7 @@ def show_case(door: Door, case: Number) -> Response:
 )
 def take_case(door: Door, case: Number, person: Person) -> Response:
     """Take a case, so that nobody else works on it; taking it again begins a new lease."""
-    return told(door.views.case(door.cases.take(case, person)))
+    return json_answer(door.views.case(door.cases.take(case, person)))
 
 
 @router.post(
@@ -97,7 +97,7 @@ def take_case(door: Door, case: Number, person: Person) -> Response:
 )
 def release_case(door: Door, case: Number, person: Person) -> Response:
     """Give back a case that one has taken."""
-    return told(door.views.case(door.cases.release(case, person)))
+    return json_answer(door.views.case(door.cases.release(case, person)))
 
 
 @router.post(
@@ -123,7 +123,7 @@ def snooze_case(
             f"{_LONGEST_SNOOZE.days} days.",
             "until",
         )
-    return told(door.views.case(door.cases.snooze(case, person, stored_time(snooze.until))))
+    return json_answer(door.views.case(door.cases.snooze(case, person, stored_time(snooze.until))))
 
 
 @router.post(
@@ -144,4 +144,6 @@ def give_verdict(
 
     A case that was decided can be decided again; the first verdict stays in its history.
     """
-    return told(door.views.case(door.cases.decide(case, person, verdict.verdict, verdict.note)))
+    return json_answer(
+        door.views.case(door.cases.decide(case, person, verdict.verdict, verdict.note))
+    )

@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from rarefind.desk.api import examples
-from rarefind.desk.api.described import described, told
+from rarefind.desk.api.described import described, json_answer
 from rarefind.desk.api.door import Door, WebDoor
 from rarefind.desk.api.parameters import MOST_ROWS, After, ClaimStateFilter, Number, Rows
 from rarefind.desk.api.people import Person
@@ -29,7 +29,9 @@ def list_claims(
     """List claims, the oldest first; new ones wait for an answer."""
     found = door.claims.page(state, after=after, limit=limit)
     following = found[-1].id if len(found) == limit else None
-    return told(ClaimPage(claims=[door.views.claim(claim) for claim in found], next=following))
+    return json_answer(
+        ClaimPage(claims=[door.views.claim(claim) for claim in found], next=following)
+    )
 
 
 @router.post(
@@ -52,9 +54,9 @@ def make_claims(
     """
     if isinstance(claims, NewClaim):
         _check_known(door, [claims], "transaction")
-        return told(door.views.claim(door.claims.make(claims.transaction, claims.note)))
+        return json_answer(door.views.claim(door.claims.make(claims.transaction, claims.note)))
     _check_known(door, claims, "[{}].transaction")
-    return told(
+    return json_answer(
         [door.views.claim(door.claims.make(each.transaction, each.note)) for each in claims]
     )
 
@@ -67,7 +69,7 @@ def make_claims(
 )
 def confirm_claim(door: Door, claim: Number, person: Person) -> Response:
     """Answer that a claim is right: its transaction is labelled fraud."""
-    return told(door.views.claim(door.claims.confirm(claim, person)))
+    return json_answer(door.views.claim(door.claims.confirm(claim, person)))
 
 
 @router.post(
@@ -78,7 +80,7 @@ def confirm_claim(door: Door, claim: Number, person: Person) -> Response:
 )
 def reject_claim(door: Door, claim: Number, person: Person) -> Response:
     """Answer that a claim is not right: its transaction gets no label by it."""
-    return told(door.views.claim(door.claims.reject(claim, person)))
+    return json_answer(door.views.claim(door.claims.reject(claim, person)))
 
 
 def _check_known(door: WebDoor, claims: list[NewClaim], where: str) -> None:

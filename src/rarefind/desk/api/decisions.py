@@ -29,6 +29,7 @@ from rarefind.desk.intake import Intake, IntakeError
 from rarefind.desk.records import Answer, Refusal
 
 _ENCODE: Final = msgspec.json.Encoder().encode
+_PATH: Final = "/transactions"
 #: The kind of problem that each kind of refusal is.
 _PROBLEMS: Final = {
     "malformed": "malformed",
@@ -91,9 +92,11 @@ def decision_app(
     async def description(_: Request) -> Response:
         return _json(describe_decisions(door.intake.schema))
 
-    return Starlette(
+    transactions = _Transactions(door)
+    return _DecisionApp(
+        transactions,
         routes=[
-            Route("/transactions", _Transactions(door), methods=["POST"]),
+            Route(_PATH, transactions, methods=["POST"]),
             Route("/healthz", is_alive),
             Route("/readyz", is_ready),
             Route("/metrics", metrics),
@@ -108,11 +111,27 @@ def decision_app(
     )
 
 
+class _DecisionApp(Starlette):
+    """Starlette, but transactions do not pass through what all other requests pass through."""
+
+    def __init__(self, transactions: _Transactions, **options: Any) -> None:
+        super().__init__(**options)
+        self._transactions = transactions
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] == _PATH and scope["method"] == "POST":
+            await self._transactions(scope, receive, send)
+        else:
+            await super().__call__(scope, receive, send)
+
+
 class _Transactions:
     """``POST /transactions``: plain ASGI, since what is added here costs each payment."""
 
+    path = _PATH
+
     def __init__(self, door: DecisionDoor) -> None:
-        self._door = door
+        self._door, self._fails = door, answerer_of_errors(door.log)
         counts = door.metrics.decisions
         self._decisions = {each: counts.labels(each) for each in ("accept", "deny")}
         self._alerts = {each: door.metrics.alerts.labels(each) for each in ("risk", "random")}
@@ -127,6 +146,10 @@ class _Transactions:
             self._door.metrics.refused.labels(error.kind).inc()
             self._door.log.seldom("refused", type=error.kind, where=error.where)
             await problem_response(error)(scope, receive, send)
+            return
+        except Exception as error:
+            request = Request({**scope, "route": self})
+            await self._fails(request, error)(scope, receive, send)
             return
         self._door.metrics.seconds.observe(perf_counter() - begin)
         await send(

@@ -77,7 +77,7 @@ def open_to_all(gives: Any, example: Any, *problems: int) -> dict[str, Any]:
     }
 
 
-def told(message: Any) -> Response:
+def json_answer(message: Any) -> Response:
     """A message as an answer."""
     return Response(msgspec.json.encode(message), media_type="application/json")
 

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from rarefind.desk.alerts import CaseLists, Cases, Queue
 from rarefind.desk.api.limits import RateLimit
 from rarefind.desk.api.logs import Log
-from rarefind.desk.api.neighbour import DecisionProcess
+from rarefind.desk.api.probe import DecisionProbe
 from rarefind.desk.api.tokens import Tokens
 from rarefind.desk.api.views import Views
 from rarefind.desk.api.web_metrics import WebMetrics
@@ -21,6 +21,7 @@ from rarefind.desk.control import Control
 from rarefind.desk.database import Database
 from rarefind.desk.labels import Claims, LabelHistory
 from rarefind.desk.ledger import Ledger
+from rarefind.desk.parity import ParityDays
 from rarefind.desk.schema import Schema
 from rarefind.desk.webhooks import Webhooks
 
@@ -36,7 +37,7 @@ class WebDoor:
         The desk's own, for reading and writing.
     ledger : Ledger
         For reading.
-    decisions : DecisionProcess
+    decisions : DecisionProbe
         The process beside this one that decides.
     models : Path
         The folder of model files.
@@ -49,7 +50,7 @@ class WebDoor:
     schema: Schema
     database: Database
     ledger: Ledger
-    decisions: DecisionProcess
+    decisions: DecisionProbe
     models: Path
     secret: bytes
     log: Log = field(default_factory=lambda: Log("web"))
@@ -73,6 +74,7 @@ class WebDoor:
             allow_private=self.schema.webhooks.allow_private,
         )
         self.claims = Claims(self.database, self.labels, self.clock)
+        self.parity = ParityDays(self.database)
         #: What the page has counted last, and when by a clock that never goes back.
         self.page_counts: tuple[float, Any] | None = None
 

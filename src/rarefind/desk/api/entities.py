@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from rarefind.desk.api import control_examples, examples
 from rarefind.desk.api.control_views import order_summary
-from rarefind.desk.api.described import described, told
+from rarefind.desk.api.described import described, json_answer
 from rarefind.desk.api.door import Door, WebDoor
 from rarefind.desk.api.parameters import Before, EntityName, Key, Rows
 from rarefind.desk.api.people import Person
@@ -29,7 +29,9 @@ def list_entity_transactions(
     found = door.ledger.read_entity(place, key, before=before, limit=limit)
     following = found[-1].sequence if len(found) == limit else None
     transactions = [door.views.transaction(entry) for entry in found]
-    return told(TransactionPage(entity=entity, key=key, transactions=transactions, next=following))
+    return json_answer(
+        TransactionPage(entity=entity, key=key, transactions=transactions, next=following)
+    )
 
 
 @router.get(
@@ -53,7 +55,7 @@ def export_entity(
     _record_export(door, entity, person, [entry.sequence for entry in found])
     is_checked = entity == door.schema.alerts.entity
     cases = door.lists.of_entity(key) if is_checked and before is None else []
-    return told(
+    return json_answer(
         EntityExport(
             entity=entity,
             key=key,
@@ -81,7 +83,7 @@ def erase_entity(door: Door, entity: EntityName, key: Key, person: Person) -> Re
     order to see when it is done. Times, amounts, identifiers and outcomes stay.
     """
     _place(door, entity)
-    return told(order_summary(door.control.orders.erase(entity, key, person)))
+    return json_answer(order_summary(door.control.orders.erase(entity, key, person)))
 
 
 def _record_export(door: WebDoor, entity: str, person: str, rows: list[int]) -> None:

@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from rarefind.desk.api.described import describe_web, open_to_all, told
+from rarefind.desk.api.described import describe_web, json_answer, open_to_all
 from rarefind.desk.api.door import Door
 from rarefind.desk.api.openapi import problem_answers
 from rarefind.desk.api.page import page_response
@@ -23,7 +23,7 @@ router = APIRouter(tags=["health"])
 @router.get("/healthz", **open_to_all(dict[str, bool], {"alive": True}))
 async def is_alive() -> Response:
     """Tell whether the process answers."""
-    return told({"alive": True})
+    return json_answer({"alive": True})
 
 
 @router.get("/readyz", **open_to_all(dict[str, bool], {"ready": True}, 503))
@@ -31,7 +31,7 @@ def is_ready(door: Door) -> Response:
     """Tell whether the desk's database and the ledger can be read."""
     door.database.read("SELECT 1")
     door.ledger.recover()
-    return told({"ready": True})
+    return json_answer({"ready": True})
 
 
 @router.get(
@@ -58,7 +58,7 @@ def metrics(door: Door) -> Response:
 @router.get("/openapi.json", include_in_schema=False)
 async def description(request: Request, door: Door) -> Response:
     """Describe all routes for programs."""
-    return told(await _described(request.app, door.schema.name))
+    return json_answer(await _described(request.app, door.schema.name))
 
 
 @router.get("/routes", include_in_schema=False)

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from rarefind.desk.api import control_examples as examples
 from rarefind.desk.api.control_views import list_summary
-from rarefind.desk.api.described import described, told
+from rarefind.desk.api.described import described, json_answer
 from rarefind.desk.api.door import Door
 from rarefind.desk.api.parameters import Name
 from rarefind.desk.api.people import Person
@@ -31,7 +31,7 @@ _CHANGED = described(
 @router.get("/lists", **described("read", gives=list[str], example=["countries"]))
 def list_lists(door: Door) -> Response:
     """List the names of all lists."""
-    return told(door.control.lists.names())
+    return json_answer(door.control.lists.names())
 
 
 @router.get(
@@ -40,7 +40,7 @@ def list_lists(door: Door) -> Response:
 )
 def show_list(door: Door, name: Name) -> Response:
     """Show a list with its values."""
-    return told(list_summary(door.control.lists.get(name)))
+    return json_answer(list_summary(door.control.lists.get(name)))
 
 
 @router.put("/lists/{name}", **_CHANGED)
@@ -48,7 +48,7 @@ def save_list(
     door: Door, name: Name, person: Person, new: Annotated[ListValues, sent(ListValues)]
 ) -> Response:
     """Make a list, or give it other values."""
-    return told(list_summary(door.control.lists.save(name, new.values, person)))
+    return json_answer(list_summary(door.control.lists.save(name, new.values, person)))
 
 
 @router.post("/lists/{name}/add", **_CHANGED)
@@ -56,7 +56,7 @@ def add_to_list(
     door: Door, name: Name, person: Person, new: Annotated[ListValues, sent(ListValues)]
 ) -> Response:
     """Add values to a list; those that are on it stay as they are."""
-    return told(list_summary(door.control.lists.add(name, new.values, person)))
+    return json_answer(list_summary(door.control.lists.add(name, new.values, person)))
 
 
 @router.post("/lists/{name}/remove", **_CHANGED)
@@ -64,7 +64,7 @@ def remove_from_list(
     door: Door, name: Name, person: Person, old: Annotated[ListValues, sent(ListValues)]
 ) -> Response:
     """Take values off a list; those that are not on it change nothing."""
-    return told(list_summary(door.control.lists.remove(name, old.values, person)))
+    return json_answer(list_summary(door.control.lists.remove(name, old.values, person)))
 
 
 @router.delete(
@@ -74,4 +74,4 @@ def remove_from_list(
 def delete_list(door: Door, name: Name, person: Person) -> Response:
     """Delete a list that no rule asks; answers the names that are left."""
     door.control.lists.delete(name, person)
-    return told(door.control.lists.names())
+    return json_answer(door.control.lists.names())

@@ -18,13 +18,13 @@ from starlette.responses import Response
 from rarefind.desk.api import control_examples as examples
 from rarefind.desk.api import limits
 from rarefind.desk.api.control_views import model_summary
-from rarefind.desk.api.described import described, told
+from rarefind.desk.api.described import described, json_answer
 from rarefind.desk.api.door import Door, WebDoor
 from rarefind.desk.api.parameters import Name
 from rarefind.desk.api.people import Person
 from rarefind.desk.api.problems import ProblemError
 from rarefind.desk.api.sent import sent
-from rarefind.desk.control import ControlError, ModelRow
+from rarefind.desk.control import ControlError, ModelRow, recent_entries
 from rarefind.desk.messages import ModelSummary, Promotion
 
 router = APIRouter(tags=["models"])
@@ -42,7 +42,7 @@ ModelName = Annotated[
 @router.get("/models", **described("read", gives=list[ModelSummary], example=[examples.MODEL]))
 def list_models(door: Door) -> Response:
     """List the models, the newest first."""
-    return told([model_summary(model) for model in door.control.models.all()])
+    return json_answer([model_summary(model) for model in door.control.models.all()])
 
 
 @router.post(
@@ -66,7 +66,7 @@ async def add_model(
         )
     async with _uploaded(request, door) as path:
         model = await run_in_threadpool(_add, door, path, person, name)
-    return told(model_summary(model))
+    return json_answer(model_summary(model))
 
 
 @router.post(
@@ -85,7 +85,7 @@ def promote_model(
 ) -> Response:
     """Let a model decide what is an alert; to roll back, promote the former one."""
     found = door.control.models.promote(digest, person, promotion.threshold)
-    return told(model_summary(found))
+    return json_answer(model_summary(found))
 
 
 @router.post(
@@ -94,12 +94,12 @@ def promote_model(
 )
 def retire_model(door: Door, digest: Name, person: Person) -> Response:
     """Let a model rest; without a champion rules alone decide."""
-    return told(model_summary(door.control.models.retire(digest, person)))
+    return json_answer(model_summary(door.control.models.retire(digest, person)))
 
 
 def _add(door: WebDoor, path: Path, person: str, name: str | None) -> ModelRow:
     try:
-        return door.control.models.add(path, person, name or "model")
+        return door.control.models.add(path, person, name or "model", recent_entries(door.ledger))
     except ControlError:
         raise
     except ValueError as error:

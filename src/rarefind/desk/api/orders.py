@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from rarefind.desk.api import control_examples as examples
 from rarefind.desk.api.control_views import order_summary
-from rarefind.desk.api.described import described, told
+from rarefind.desk.api.described import described, json_answer
 from rarefind.desk.api.door import Door
 from rarefind.desk.api.parameters import Number, Rows
 from rarefind.desk.api.people import Person
@@ -19,7 +19,7 @@ router = APIRouter(tags=["orders"])
 @router.get("/orders", **described("manage", gives=list[OrderSummary], example=[examples.ORDER]))
 def list_orders(door: Door, limit: Rows = 100) -> Response:
     """List orders, the newest first."""
-    return told([order_summary(order) for order in door.control.orders.all(limit)])
+    return json_answer([order_summary(order) for order in door.control.orders.all(limit)])
 
 
 @router.get(
@@ -28,7 +28,7 @@ def list_orders(door: Door, limit: Rows = 100) -> Response:
 )
 def show_order(door: Door, order: Number) -> Response:
     """Show an order, and what came of it."""
-    return told(order_summary(door.control.orders.get(order)))
+    return json_answer(order_summary(door.control.orders.get(order)))
 
 
 @router.post(
@@ -37,7 +37,7 @@ def show_order(door: Door, order: Number) -> Response:
 )
 def approve_order(door: Door, order: Number, person: Person) -> Response:
     """Let an order be carried out; not by who has asked for it."""
-    return told(order_summary(door.control.orders.approve(order, person)))
+    return json_answer(order_summary(door.control.orders.approve(order, person)))
 
 
 @router.post(
@@ -46,4 +46,4 @@ def approve_order(door: Door, order: Number, person: Person) -> Response:
 )
 def reject_order(door: Door, order: Number, person: Person) -> Response:
     """Answer that an order is not to be carried out."""
-    return told(order_summary(door.control.orders.reject(order, person)))
+    return json_answer(order_summary(door.control.orders.reject(order, person)))

@@ -24,6 +24,7 @@ from rarefind.desk.api.door import Door, WebDoor
 from rarefind.desk.api.openapi import example_transaction
 from rarefind.desk.api.views import instant
 from rarefind.desk.database import DatabaseUnavailable
+from rarefind.desk.parity import ParityDay
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -51,6 +52,7 @@ class TodayCounts:
     hits: int
     waiting: int
     claims: int
+    parity: list[ParityDay]
 
 
 @router.get("/")
@@ -124,6 +126,7 @@ def _count(door: WebDoor) -> TodayCounts:
         hits=today.hits,
         waiting=today.waiting,
         claims=door.claims.count_new(),
+        parity=door.parity.last(2),
     )
 
 

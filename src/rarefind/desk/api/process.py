@@ -63,6 +63,7 @@ def server_of(process: DecisionProcess) -> uvicorn.Server:
             http=PatientProtocol,
             log_level="error",
             access_log=False,
+            proxy_headers=False,  # nobody asks for the address of a sender
             server_header=False,
             timeout_graceful_shutdown=round(PATIENCE),
         )

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from rarefind.desk.api import control_examples as examples
 from rarefind.desk.api.control_views import rule_summary
-from rarefind.desk.api.described import described, told
+from rarefind.desk.api.described import described, json_answer
 from rarefind.desk.api.door import Door
 from rarefind.desk.api.parameters import Name
 from rarefind.desk.api.people import Person
@@ -22,7 +22,7 @@ router = APIRouter(tags=["rules"])
 @router.get("/rules", **described("read", gives=list[RuleSummary], example=[examples.RULE]))
 def list_rules(door: Door) -> Response:
     """List the rules as they are now."""
-    return told([rule_summary(rule) for rule in door.control.rules.all()])
+    return json_answer([rule_summary(rule) for rule in door.control.rules.all()])
 
 
 @router.get(
@@ -31,7 +31,7 @@ def list_rules(door: Door) -> Response:
 )
 def show_rule(door: Door, name: Name) -> Response:
     """Show a rule as it is now."""
-    return told(rule_summary(door.control.rules.get(name)))
+    return json_answer(rule_summary(door.control.rules.get(name)))
 
 
 @router.get(
@@ -40,7 +40,7 @@ def show_rule(door: Door, name: Name) -> Response:
 )
 def show_rule_history(door: Door, name: Name) -> Response:
     """Show all versions of a rule, the first first."""
-    return told([rule_summary(rule) for rule in door.control.rules.history(name)])
+    return json_answer([rule_summary(rule) for rule in door.control.rules.history(name)])
 
 
 @router.put(
@@ -72,7 +72,7 @@ def save_rule(
         note=rule.note,
         based_on=rule.based_on,
     )
-    return told(rule_summary(saved))
+    return json_answer(rule_summary(saved))
 
 
 @router.post(
@@ -90,4 +90,6 @@ def set_rule_role(
     door: Door, name: Name, person: Person, role: Annotated[NewRole, sent(NewRole)]
 ) -> Response:
     """Let a rule deny, raise alerts, be watched, or be off; within a second it does."""
-    return told(rule_summary(door.control.rules.set_role(name, role.role, person, role.note)))
+    return json_answer(
+        rule_summary(door.control.rules.set_role(name, role.role, person, role.note))
+    )

@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from rarefind.desk.api import examples
-from rarefind.desk.api.described import described, told
+from rarefind.desk.api.described import described, json_answer
 from rarefind.desk.api.door import Door, WebDoor
 from rarefind.desk.api.parameters import Name
 from rarefind.desk.api.people import Person
@@ -24,7 +24,7 @@ router = APIRouter(tags=["tokens"])
 @router.get("/tokens", **described("manage", gives=list[TokenSummary], example=[examples.TOKEN]))
 def list_tokens(door: Door) -> Response:
     """List all tokens by their names, also those that were revoked; none can be read again."""
-    return told([_summary(row) for row in door.tokens.rows()])
+    return json_answer([_summary(row) for row in door.tokens.rows()])
 
 
 @router.post(
@@ -48,7 +48,7 @@ def make_token(door: Door, person: Person, new: Annotated[NewToken, sent(NewToke
         token = door.tokens.make(new.name, new.role, door.clock.now(), person)
     except ValueError as error:
         raise ProblemError("invalid", str(error), "name") from None
-    return told(MadeToken(name=new.name, role=new.role, token=token))
+    return json_answer(MadeToken(name=new.name, role=new.role, token=token))
 
 
 @router.post(
@@ -59,7 +59,7 @@ def revoke_token(door: Door, name: Name, person: Person) -> Response:
     """End a token: within a second no process of the desk takes it."""
     if _find(door, name).revoked is None:
         door.tokens.revoke(name, door.clock.now(), person)
-    return told(_summary(_find(door, name)))
+    return json_answer(_summary(_find(door, name)))
 
 
 def _find(door: WebDoor, name: str) -> TokenRow:

@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from rarefind.desk.api import examples
-from rarefind.desk.api.described import described, told
+from rarefind.desk.api.described import described, json_answer
 from rarefind.desk.api.door import Door
 from rarefind.desk.api.parameters import TransactionName
 from rarefind.desk.api.problems import ProblemError
@@ -24,4 +24,4 @@ def show_transaction(door: Door, transaction: TransactionName) -> Response:
     entries = list(door.ledger.find([transaction]).values())
     if not entries:
         raise ProblemError("not-found", f"The desk has no transaction {transaction!r}.")
-    return told(door.views.decided(door.ledger, entries)[0])
+    return json_answer(door.views.decided(door.ledger, entries)[0])

@@ -11,7 +11,7 @@ import uvicorn
 
 from rarefind.desk.api.door import WebDoor
 from rarefind.desk.api.logs import Log
-from rarefind.desk.api.neighbour import DecisionProcess
+from rarefind.desk.api.probe import DecisionProbe
 from rarefind.desk.api.web import web_app
 from rarefind.desk.folder import DeskFolder
 
@@ -37,7 +37,7 @@ def serve_web(
         folder.schema,
         folder.open_desk(),
         folder.read_ledger(),
-        DecisionProcess(decisions),
+        DecisionProbe(decisions),
         folder.models,
         folder.secret,
         log,

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from rarefind.desk.api import control_examples as examples
 from rarefind.desk.api.control_views import webhook_summary
-from rarefind.desk.api.described import described, told
+from rarefind.desk.api.described import described, json_answer
 from rarefind.desk.api.door import Door
 from rarefind.desk.api.parameters import Number
 from rarefind.desk.api.people import Person
@@ -24,7 +24,7 @@ router = APIRouter(tags=["webhooks"])
 )
 def list_webhooks(door: Door) -> Response:
     """List the addresses that messages are sent to, and how that goes."""
-    return told([webhook_summary(each) for each in door.webhooks.all()])
+    return json_answer([webhook_summary(each) for each in door.webhooks.all()])
 
 
 @router.post(
@@ -42,7 +42,7 @@ def make_webhook(
 ) -> Response:
     """Send messages to an address from now on; the secret that signs them is shown this once."""
     made, secret = door.webhooks.make(new.url, new.events, person)
-    return told(MadeWebhook(webhook=webhook_summary(made), secret=secret))
+    return json_answer(MadeWebhook(webhook=webhook_summary(made), secret=secret))
 
 
 @router.delete(
@@ -52,4 +52,4 @@ def make_webhook(
 def remove_webhook(door: Door, webhook: Number, person: Person) -> Response:
     """Send no more messages to an address; answers those that are left."""
     door.webhooks.remove(webhook, person)
-    return told([webhook_summary(each) for each in door.webhooks.all()])
+    return json_answer([webhook_summary(each) for each in door.webhooks.all()])

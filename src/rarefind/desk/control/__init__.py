@@ -4,6 +4,7 @@ Everything is in the desk's own database. A change is one transaction: the chang
 the audit log, and a raised revision, by which the decision process sees that something is new.
 """
 
+from rarefind.desk.control._alert_level import recent_entries
 from rarefind.desk.control._audit import Audit, AuditRow, AuditVerification, revision
 from rarefind.desk.control._blocks import Block, Blocks, BlockState
 from rarefind.desk.control._control import Control
@@ -44,6 +45,7 @@ __all__ = [
     "digest_of",
     "load_in_force",
     "model_path",
+    "recent_entries",
     "revision",
     "rule_columns",
 ]

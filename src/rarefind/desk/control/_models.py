@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -11,10 +12,12 @@ import msgspec
 
 from rarefind._core.files import atomic_write
 from rarefind.desk.clock import DeskClock
+from rarefind.desk.control._alert_level import alert_level
 from rarefind.desk.control._audit import Audit, record_change
 from rarefind.desk.control._desk_model import check_fits, digest_of, own_threshold
 from rarefind.desk.control._errors import ControlError, NotThere, check_name
 from rarefind.desk.database import Database, Row, Writer
+from rarefind.desk.records import Entry
 from rarefind.desk.schema import Schema
 
 __all__ = ["ModelRow", "ModelState", "Models", "model_path", "read_champion"]
@@ -42,8 +45,8 @@ class ModelRow:
     columns : tuple of str
         What it needs.
     own_threshold, threshold : float
-        The probability from which a transaction is an alert: as the model was fitted, and as the
-        person who promoted it wants it.
+        The probability from which a transaction is an alert: as the model was fitted; and as it
+        fills the budget, or as the person who promoted it wants it.
     state : {"challenger", "champion", "retired"}
     added, changed : int
         When.
@@ -102,11 +105,27 @@ class Models:
         """Return where the file of a model is."""
         return model_path(self._folder, self.get(digest).digest)
 
-    def add(self, path: Path, person: str, name: str | None = None) -> ModelRow:
+    def add(
+        self,
+        path: Path,
+        person: str,
+        name: str | None = None,
+        recent: Sequence[Entry] = (),
+    ) -> ModelRow:
         """Bring a model file: it is checked, copied, and a challenger from then on.
 
         The same file again is the same model, in the state it has; a copy that is gone or damaged
         is made anew.
+
+        Parameters
+        ----------
+        path : Path
+        person : str
+        name : str, optional
+            By default that of the file.
+        recent : sequence of Entry
+            Transactions that the desk has decided: the threshold is such that they would have
+            filled the budget.
 
         Raises
         ------
@@ -130,14 +149,15 @@ class Models:
                 raise ControlError(f"{path} was changed while it was read: try again.")
             model = open_model(part)
             columns = check_fits(model, self._schema)
-            threshold = own_threshold(model)
+            own_level = own_threshold(model)
+            threshold = alert_level(model.row_scorer().probability, self._schema, recent, own_level)
         now = self._clock.now()
         added = ModelRow(
             digest,
             own,
             type(model.estimator_).__name__,
             tuple(columns),
-            threshold,
+            own_level,
             threshold,
             "challenger",
             now,
@@ -160,7 +180,7 @@ class Models:
         digest, person : str
         threshold : float, optional
             The probability from which a transaction is an alert; by default the one it had, which
-            is the model's own to begin with.
+            is one that fills the budget to begin with.
         """
         check_name("person", person)
         if threshold is not None and not 0 <= threshold <= 1:

@@ -35,7 +35,7 @@ __all__ = ["Rules", "rule_columns"]
 #: What a decision says it was made by, where it was not a rule.
 _TAKEN = ("terminal", "blocked")
 _MOST = 1_000
-_MOST_CONSTANTS = 100
+_MOST_CONSTANTS, _LONGEST_CONSTANT = 100, 1_000
 _KINDS = {"text": "text", "number": "number", "boolean": "truth", "time": "time"}
 
 
@@ -129,9 +129,8 @@ class Rules:
             If it is based on a version that is not the last one.
         """
         self._check_words(name, person, role, weight, note)
-        given = dict(constants or {})
         with self._database.write() as writer:
-            rule = self._rule(writer, text, name, given, weight)
+            rule = self._rule(writer, text, name, constants or {}, weight)
             before = versions_of(writer, name)
             version = before[-1].version if before else 0
             if based_on is not None and based_on != version:
@@ -142,10 +141,17 @@ class Rules:
             if not before and len(current_rules(writer)) >= _MOST:
                 raise ControlError(f"A desk has at most {_MOST:,} rules.")
             kept = role or (before[-1].role if before else "shadow")
-            now = self._clock.now()
-            lists = tuple(rule.lists)
             saved = DeskRule(
-                name, version + 1, text, kept, rule.weight, given, lists, note, person, now
+                name=name,
+                version=version + 1,
+                text=text,
+                role=kept,
+                weight=rule.weight,
+                constants=dict(rule.constants),
+                lists=tuple(rule.lists),
+                note=note,
+                person=person,
+                at=self._clock.now(),
             )
             self._add(writer, saved, "save rule")
         return saved
@@ -179,6 +185,8 @@ class Rules:
         constants: Mapping[str, Any],
         weight: float | None,
     ) -> Rule:
+        if "\0" in text:
+            raise RuleError("The rule has a NUL character, which is not kept: leave it out.")
         _check_constants(constants, self._columns)
         return Rule(
             text,
@@ -245,6 +253,10 @@ def _check_constants(constants: Mapping[str, Any], columns: Mapping[str, str]) -
         raise RuleError(
             f"There are {len(constants):,} constants; at most {_MOST_CONSTANTS} are taken."
         )
-    for name in constants:
+    for name, value in constants.items():
         if name in columns:
             raise RuleError(f"{name!r} is a column: give the constant another name.")
+        if isinstance(value, str) and (len(value) > _LONGEST_CONSTANT or "\0" in value):
+            raise RuleError(
+                f"The constant {name!r} has more than {_LONGEST_CONSTANT:,} characters, or NUL."
+            )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -82,16 +84,19 @@ class Memory:
             self._begin(ledger)
         count = 0
         needs_bodies = self.state.needs_bodies
-        while tail := ledger.tail(self.sequence, _PIECE, bodies=needs_bodies, upto=upto):
-            if ledger.deleted().sequence > self.sequence:
-                raise Overtaken
-            self.state.extend(tail.time, tail.amount, tail.entities, tail.bodies)
-            self.share.extend(tail.time)
-            for label in tail.labels:
-                self.state.add_label(label.id, label.entities, label.time, bool(label.fraud))
-            self.sequence = tail.last
-            count += tail.rows
-            step(self.sequence)
+        with _without_collection():
+            while tail := ledger.tail(self.sequence, _PIECE, bodies=needs_bodies, upto=upto):
+                if ledger.deleted().sequence > self.sequence:
+                    raise Overtaken
+                self.state.extend(tail.time, tail.amount, tail.entities, tail.bodies)
+                if len(tail.times):
+                    self.state.histories.see_time(int(tail.times.max()))
+                self.share.extend(tail.times)
+                for label in tail.labels:
+                    self.state.add_label(label.id, label.entities, label.time, bool(label.fraud))
+                self.sequence = tail.last
+                count += tail.rows
+                step(self.sequence)
         return count
 
     def to_snapshot(self, position: Position, erasures: int, now: int) -> Snapshot:
@@ -106,6 +111,18 @@ class Memory:
         if deleted.newest is not None:
             self.state.histories.see_time(deleted.newest)
         self.sequence = deleted.sequence
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Let Python not look for garbage: millions of texts are made here, and no circles."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 class Overtaken(Exception):  # noqa: N818

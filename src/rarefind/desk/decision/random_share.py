@@ -9,11 +9,9 @@ from hashlib import blake2b
 import numpy as np
 
 from rarefind._core.types import Array
-from rarefind.data.clock import nanoseconds
 from rarefind.data.history_arrays import taken
 from rarefind.desk.schema import AlertSchema
 
-_LENGTHS = {"hour": "1h", "day": "1D", "week": "7D", "month": "30D", "quarter": "91D"}
 _DAY = 86_400 * 10**9
 
 
@@ -27,7 +25,7 @@ class RandomShare:
     def __init__(self, alerts: AlertSchema, secret: bytes) -> None:
         self._wanted = alerts.random_share * alerts.budget
         self._least = max(alerts.budget, 1)
-        self._length = nanoseconds("alerts.per", _LENGTHS[alerts.per])
+        self._length = alerts.period
         self._secret = secret
         self._counts: Counter[int] = Counter()
 

@@ -75,28 +75,29 @@ class FeatureState:
         return -1 in self._sources
 
     def extend(
-        self, time: Array, amount: Array, entities: Sequence[Sequence[str]], bodies: Sequence[bytes]
+        self,
+        time: Array,
+        amount: Array,
+        entities: Sequence[Sequence[str | None]],
+        bodies: Sequence[bytes],
     ) -> None:
         """Add stored transactions in the order of their arrival; they are not taken back.
 
-        One without entities was erased: only its time is known. One that was stored before an
-        entity was declared is of nobody there. ``bodies`` may be empty if they are not needed.
+        ``entities`` are given an entity at a time. Those stored before an entity was declared are
+        of nobody there. ``bodies`` may be empty if they are not needed.
         """
         if not len(time):
             return
-        newest = int(time.max())
-        if not all(entities):
-            left = [i for i, each in enumerate(entities) if each]
-            time, amount = time[left], amount[left]
-            entities = [entities[i] for i in left]
-            bodies = [bodies[i] for i in left] if bodies else bodies
-        by_entity = self._by_entity(entities)
+        absent = [[None] * len(time)] * (len(self.features.entities) - len(entities))
+        by_entity = [*entities, *absent]
         self.histories.extend(by_entity, time, amount, self._stored_distinct(by_entity, bodies))
-        self.histories.see_time(newest)
 
     def add_label(self, id: str, entities: Sequence[str], time: int, fraud: bool) -> Undo:
-        """Learn the label of a transaction, by what was stored of it."""
-        return self.histories.add_label(id, entities, time, fraud)
+        """Learn the label of a transaction, by what was stored of it.
+
+        One that was stored before an entity was declared is of nobody there.
+        """
+        return self.histories.add_label(id, self._with_absent(entities), time, fraud)
 
     def erase(
         self, id: str, time: int, amount: int, entities: Sequence[str], body: bytes
@@ -107,7 +108,7 @@ class FeatureState:
         """
         by_entity = self._by_entity([entities])
         distinct = [column[0] for column in self._stored_distinct(by_entity, [body])]
-        return self.histories.erase(id, entities, time, amount, distinct)
+        return self.histories.erase(id, self._with_absent(entities), time, amount, distinct)
 
     def replace(
         self,
@@ -152,6 +153,10 @@ class FeatureState:
         state.histories = Histories.from_arrays(state.features, arrays)
         return state
 
+    def _with_absent(self, entities: Sequence[str]) -> list[str | None]:
+        """All entities of a transaction; None for those that were declared after it was stored."""
+        return [*entities, *[None] * (len(self.features.entities) - len(entities))]
+
     def _by_entity(self, entities: Sequence[Sequence[str]]) -> list[Sequence[str | None]]:
         """Whose transactions are, an entity at a time."""
         count = len(self.features.entities)
@@ -183,7 +188,7 @@ def _distinct_decoder(columns: Sequence[str]) -> msgspec.json.Decoder[list[Any]]
         (f"f{i}", str | None, msgspec.field(name=name, default=None))
         for i, name in enumerate(columns)
     ]
-    struct = msgspec.defstruct("DistinctValues", fields)
+    struct = msgspec.defstruct("DistinctValues", fields, gc=False)
     return msgspec.json.Decoder(list[struct])  # type: ignore[valid-type]
 
 

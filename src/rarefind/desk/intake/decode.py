@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 import msgspec
+import numpy as np
 from msgspec import UNSET, UnsetType
 from msgspec.structs import astuple
 
 from rarefind.desk.intake.refused import IntakeError, misfit, not_json
-from rarefind.desk.records import Transaction, Value
+from rarefind.desk.records import Entry, Transaction, Value
 from rarefind.desk.schema import Kind, Schema
 
 _TYPES: dict[Kind, type] = {"text": str, "number": float, "boolean": bool, "time": datetime}
@@ -77,6 +78,7 @@ class Intake:
         )
         self._optional = frozenset(own.columns)
         self._accepted = frozenset(own.accepted)
+        self._features = schema.features.names
 
     def decode(self, body: bytes) -> Request:
         """Read a request: one transaction, or a list of them; it is taken or refused as a whole."""
@@ -114,6 +116,12 @@ class Intake:
     def stored(self, body: bytes) -> Transaction:
         """Read the ``body`` of a transaction again, whatever the limits are by now."""
         return self._transaction(self._one.decode(body), "", None)
+
+    def record(self, entry: Entry) -> dict[str, Value]:
+        """What rules and models saw of a stored transaction: its features and its columns."""
+        features = np.frombuffer(entry.features, dtype="<f8").tolist()
+        found: dict[str, Value] = dict(zip(self._features, features, strict=True))
+        return found | self.stored(entry.body).values
 
     def transaction(self, row: Any, where: str = "") -> Transaction:
         """Check a row of values, one a column of the schema; see :meth:`row`."""

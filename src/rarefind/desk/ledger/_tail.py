@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -24,8 +25,10 @@ FROM labels JOIN entries ON entries.id = labels.id
 WHERE labels.sequence > :after AND labels.sequence <= :last AND entries.erasure IS NULL
 ORDER BY labels.sequence
 """
+#: The entities of a transaction that was erased.
+_ERASED = "[]"
 _texts = msgspec.json.Decoder(tuple[str, ...]).decode
-_many_texts = msgspec.json.Decoder(list[list[str]]).decode
+_flat_texts = msgspec.json.Decoder(list[str]).decode
 
 
 class TailLabel(NamedTuple):
@@ -44,12 +47,14 @@ class Tail(NamedTuple):
     ----------
     last : int
         The sequence of the last of them: read on after it.
+    times : array of int64
+        Of all transactions, also of those that were erased.
     time, amount : arrays of int64
-        Of all transactions.
-    entities : list of list of str
-        Of each transaction; an erased one has none.
-    bodies : list of bytes
-        Of each transaction, empty for an erased one; no bodies where they were not asked for.
+        Of those that were not erased, as is all that follows.
+    entities : list of sequences of str or None
+        Whose they are, an entity at a time; None for those from before it was declared.
+    bodies : sequence of bytes
+        What was sent; empty where it was not asked for.
     labels : list of TailLabel
         Of transactions that are there, among them or before.
     rows : int
@@ -57,10 +62,11 @@ class Tail(NamedTuple):
     """
 
     last: int
+    times: Array
     time: Array
     amount: Array
-    entities: list[list[str]]
-    bodies: list[bytes]
+    entities: list[Sequence[str | None]]
+    bodies: Sequence[bytes]
     labels: list[TailLabel]
     rows: int
 
@@ -96,19 +102,36 @@ def read_tail(
     labels = database.read(_LABELS, after=after, last=last) if n_labels else []
     if not entries and not n_labels:
         return None
-    columns = list(zip(*entries, strict=True)) or [()] * 5
+    left = [row for row in entries if row[3] != _ERASED]
+    columns = list(zip(*left, strict=True)) or [()] * 5
     return Tail(
         last,
+        np.array([row[1] for row in entries], dtype=np.int64),
         np.array(columns[1], dtype=np.int64),
         np.array(columns[2], dtype=np.int64),
-        _many_texts(f"[{','.join(columns[3])}]"),
-        [bytes(body) for body in columns[4]] if bodies else [],
+        _by_entity(columns[3]),
+        columns[4] if bodies else (),
         [
             TailLabel(id, None if fraud is None else bool(fraud), time, _texts(entities))
             for _, id, fraud, time, entities in labels
         ],
         len(entries) + n_labels,
     )
+
+
+def _by_entity(texts: Sequence[str]) -> list[Sequence[str | None]]:
+    """Whose transactions are, an entity at a time, from the texts that keep it."""
+    if not texts:
+        return []
+    count = len(_texts(texts[0]))
+    # All names in one list are read much faster than a list for each transaction.
+    flat: Sequence[str | None] = _flat_texts(f"[{','.join([text[1:-1] for text in texts])}]")
+    # Entities are only ever added: no transaction has fewer than the first one.
+    if len(flat) != count * len(texts):
+        rows = [_texts(text) for text in texts]
+        count = max(map(len, rows))
+        flat = [name for row in rows for name in (*row, *[None] * (count - len(row)))]
+    return [flat[i::count] for i in range(count)]
 
 
 def read_deleted(database: Database) -> Deleted:

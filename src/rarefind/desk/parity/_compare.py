@@ -101,8 +101,10 @@ class Comparison:
         self.memory.share.add(row.time)
         if len(row.features) != self._length:  # erased, or of an older desk.toml
             counts[2] += 1
-            times = np.array([[row.time], [row.amount]], dtype=np.int64)
-            state.extend(times[0], times[1], [row.entities], [row.body])
+            state.histories.see_time(row.time)
+            if row.entities:
+                both = np.array([[row.time], [row.amount]], dtype=np.int64)
+                state.extend(both[0], both[1], [[key] for key in row.entities], [row.body])
             return
         transaction = self._intake.stored(row.body)
         again = state.describe(transaction).astype("<f8", copy=False).tobytes()

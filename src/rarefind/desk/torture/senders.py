@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from random import Random
 from typing import Self
 
 import msgspec
@@ -60,6 +61,12 @@ class Senders:
         self._ending.set()
         for thread in self._threads:
             thread.join(30)
+
+    def some(self, draw: Random, count: int) -> list[str]:
+        """Identifiers of some transactions that were answered."""
+        with self._lock:
+            known = list(self.answers)
+        return draw.sample(known, min(count, len(known)))
 
     def wait(self, patience: float = 120.0) -> None:
         """Wait until a transaction is answered from now on; a desk may compile kernels first."""

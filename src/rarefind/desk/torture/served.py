@@ -16,6 +16,8 @@ _ADDRESS = re.compile(r"http://([\d.]+):(\d+)")
 #: Seconds that a desk may take to be ready; with a long history it takes longer.
 _PATIENCE = 120.0
 _OFTEN = 0.01
+#: Seconds in which a desk that is stopped has ended.
+_ENDING = 60.0
 
 
 class ServedDesk:
@@ -155,7 +157,7 @@ class ServedDesk:
         process = self._running()
         (process.kill if kill else process.terminate)()
         try:
-            process.wait(10)
+            process.wait(_ENDING)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()

@@ -35,6 +35,8 @@ distinct = ["terminal", "country"]
 [entities.terminal]
 column = "terminal"
 risk = true
+[labels]
+delay = "1s"
 [alerts]
 entity = "card"
 """
@@ -70,6 +72,8 @@ def make_trial_desk(path: Path, like: Path | None = None) -> TrialDesk:
         The folder of a desk whose columns, rules and model are taken; nothing else of it is read,
         and nothing of it is changed.
     """
+    if like is not None and not (like / FILE).is_file():
+        raise ValueError(f"{like} is not a desk, since it has no {FILE}: name the folder of one.")
     schema = Schema.from_text(PLAIN) if like is None else Schema.from_file(like / FILE)
     # One token sends all that is sent here.
     schema = replace(schema, limits=replace(schema.limits, rate=0))

@@ -107,8 +107,7 @@ def differences(
 def in_process_decider(folder: DeskFolder, ledger: Ledger, clock: DeskClock) -> Decider:
     """What decides as the process of the desk does, in this process and over another ledger."""
     decider = Decider(FeatureState(folder.schema), ledger, secret=folder.secret, clock=clock)
-    found = Control.of(folder).in_force()
-    decider.rules, decider.blocked, decider.model = found.rules, found.blocked, found.model
+    decider.use(Control.of(folder).in_force())
     return decider
 
 

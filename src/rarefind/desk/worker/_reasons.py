@@ -6,8 +6,6 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from rarefind.desk.alerts import ERASED, Alert, Cases
 from rarefind.desk.control import digest_of, model_path
 from rarefind.desk.intake import Intake
@@ -68,16 +66,10 @@ class Reasons:
             short = entry.outcome.model[:12]
             return None, f"The model that decided ({short}…) is not among the models any more."
         try:
-            return explain_record(model, self._record(entry))
+            return explain_record(model, self._intake.record(entry))
         except ValueError:
             # Its columns are those of the desk, which it was tried with; what is left is odd data.
             return None, "The model that decided cannot explain this transaction."
-
-    def _record(self, entry: Entry) -> dict[str, Any]:
-        """A transaction as the model saw it: its columns, and its features as they were stored."""
-        features = np.frombuffer(entry.features, dtype="<f8").tolist()
-        record: dict[str, Any] = dict(zip(self._names, features, strict=True))
-        return record | self._intake.stored(entry.body).values
 
     def _model(self, digest: str) -> TableModel | None:
         """The model of a digest; None where its file is gone or cannot be read."""

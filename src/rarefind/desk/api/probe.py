@@ -22,8 +22,8 @@ class DecisionState(msgspec.Struct, frozen=True):
     durability: str = ""
 
 
-class DecisionProcess:
-    """The process beside this one that decides transactions.
+class DecisionProbe:
+    """Asks the process beside this one that decides transactions how it is.
 
     Parameters
     ----------
