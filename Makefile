@@ -65,6 +65,7 @@ bench-all: bench
 	$(PY) benchmarks/streams_speed.py
 	$(PY) benchmarks/streams_row.py
 	$(PY) benchmarks/one_row.py
+	$(PY) benchmarks/desk_path.py
 	$(PY) benchmarks/reasons.py
 	$(PY) benchmarks/rank.py
 	$(PY) benchmarks/search.py

@@ -60,6 +60,8 @@ COLUMNS = ["transaction_id", "time", "amount", "country", "customer", "terminal"
 ARRIVES, COMES_AGAIN, IS_LABELLED = range(3)
 _SECOND, _DAY = 10**9, 86_400 * 10**9
 _PIECE = 10_000
+# After so many events, the histories of so many entities are swept of what is too old to count.
+_SWEEP, _SWEPT = 200, 500
 
 
 class Parity(NamedTuple):
@@ -70,6 +72,8 @@ class Parity(NamedTuple):
     out_of_order: int
     twice: int
     labels: int
+    #: Entries that the histories no longer had at the end: too old to count.
+    forgotten: int
     stored: int
     features: int
     #: Rows with a feature that differs, and rows that are not stored exactly once.
@@ -123,8 +127,8 @@ def events(table: pd.DataFrame, rng: np.random.Generator) -> tuple[Events, dict[
     return Events(kind[order], row[order], when[order]), counts
 
 
-def send(table: pd.DataFrame, sent: Events, ledger: Ledger, rng: np.random.Generator) -> None:
-    """Let all of it reach a desk, in batches of different sizes."""
+def send(table: pd.DataFrame, sent: Events, ledger: Ledger, rng: np.random.Generator) -> int:
+    """Let all of it reach a desk, in batches of different sizes; returns what it forgot by then."""
     schema = Schema.from_text(SCHEMA)
     intake, clock = Intake(schema), ManualClock(0)
     decider = Decider(FeatureState(schema), ledger, secret=b"s", clock=clock)
@@ -135,7 +139,7 @@ def send(table: pd.DataFrame, sent: Events, ledger: Ledger, rng: np.random.Gener
     sizes = rng.integers(1, 33, len(sent.row)).tolist()
     labels = (sent.kind == IS_LABELLED).tolist()
     rows, whens = sent.row.tolist(), sent.when.tolist()
-    begin = 0
+    begin = forgotten = 0
     while begin < len(rows):
         end = min(begin + sizes[begin], len(rows))
         end = next((i for i in range(begin, end) if labels[i] != labels[begin]), end)
@@ -150,8 +154,11 @@ def send(table: pd.DataFrame, sent: Events, ledger: Ledger, rng: np.random.Gener
             )
             answers = decider.decide(intake.decode(body).transactions)
             assert all(isinstance(each, Answer) for each in answers)
+        if begin // _SWEEP < end // _SWEEP:  # as a desk does in idle times
+            forgotten += decider.state.forget(_SWEPT)
+            ledger.idle()
         begin = end
-        ledger.idle()
+    return forgotten
 
 
 def expected(table: pd.DataFrame, sent: Events) -> pd.DataFrame:
@@ -201,13 +208,19 @@ def parity(rows: int, folder: Path, seed: int = 0) -> Parity:
     database = SqliteDatabase(folder / "ledger.db", journal="wal", durability="process")
     ledger = Ledger(database, writes=True)
     try:
-        send(table, sent, ledger, rng)
+        forgotten = send(table, sent, ledger, rng)
         names = Schema.from_text(SCHEMA).features.names
         stored, differ, not_once = compare(ledger, expected(table, sent), names)
     finally:
         ledger.close()
     return Parity(
-        rows, **counts, stored=stored, features=len(names), differ=differ, not_once=not_once
+        rows,
+        **counts,
+        forgotten=forgotten,
+        stored=stored,
+        features=len(names),
+        differ=differ,
+        not_once=not_once,
     )
 
 
@@ -215,9 +228,10 @@ def sentence(found: Parity) -> str:
     """What was found, for a page."""
     return (
         f"{found.rows:,} transactions, {found.late:,} of them late, {found.out_of_order:,} out of "
-        f"order, {found.twice:,} sent twice, {found.labels:,} labels in between: the {found.features} "
-        f"features of {found.differ:,} of {found.stored:,} differ from transaction_features as of "
-        f"arrival; {found.not_once:,} are not stored exactly once."
+        f"order, {found.twice:,} sent twice, {found.labels:,} labels in between, {found.forgotten:,} "
+        f"entries of histories forgotten as too old: the {found.features} features of "
+        f"{found.differ:,} of {found.stored:,} differ from transaction_features as of arrival; "
+        f"{found.not_once:,} are not stored exactly once."
     )
 
 

@@ -56,7 +56,7 @@ def test_other_json_is_refused(text):
 
 def test_a_long_constant_is_shortened_in_its_error():
     with pytest.raises(
-        RuleError, match="The constant 'home' is .* which is not a number"
+        RuleError, match=r"The constant 'home' is .* which is not a number"
     ) as caught:
         RuleSet.from_json(json.dumps({"constants": {"home": ["FR"] * 2000}, "rules": []}))
     assert len(str(caught.value)) < 200

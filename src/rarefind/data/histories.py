@@ -168,7 +168,7 @@ class Histories:
         """Know of a transaction that is not added, such as one that was erased, when it was."""
         self.newest = max(self.newest, time)
 
-    def add_label(self, id: str, entities: Sequence[str], time: int, fraud: bool) -> Undo:
+    def add_label(self, id: str, entities: Sequence[str | None], time: int, fraud: bool) -> Undo:
         """Learn the label of a transaction; a later one replaces an earlier one.
 
         Parameters
@@ -176,10 +176,10 @@ class Histories:
         id : str
             The transaction's identifier.
         entities, time
-            As they were given to :meth:`add`.
+            As they were given to :meth:`add` or :meth:`extend`.
         fraud : bool
         """
-        who = tuple(keys.get(name, -1) for keys, name in zip(self._keys, entities, strict=True))
+        who = self._known(entities)
         undo = Undo(who, time, self.newest, id, id in self._frauds)
         if time > self.floor:
             self._set_label(id, who, time, fraud)
@@ -197,7 +197,7 @@ class Histories:
     def erase(
         self,
         id: str,
-        entities: Sequence[str],
+        entities: Sequence[str | None],
         time: int,
         amount: int,
         distinct: Sequence[str | None] = (),
@@ -212,7 +212,7 @@ class Histories:
             Those of its entities, by their place in the list, that have lost one of the few old
             transactions that are remembered: give them back by :meth:`replace` what they did.
         """
-        who = tuple(keys.get(name, -1) for keys, name in zip(self._keys, entities, strict=True))
+        who = self._known(entities)
         self._set_label(id, who, time, False)
         values = [
             -1 if value is None else numbers.get(value, len(numbers))
@@ -377,6 +377,13 @@ class Histories:
     def __len__(self) -> int:
         """How many entries there are: a transaction has one with each of its entities."""
         return sum(int(kind.size.sum()) for kind in self._kinds)
+
+    def _known(self, entities: Sequence[str | None]) -> tuple[int, ...]:
+        """The numbers of entities; -1 for one that is nobody, or has no history."""
+        return tuple(
+            -1 if name is None else keys.get(name, -1)
+            for keys, name in zip(self._keys, entities, strict=True)
+        )
 
     def _number(self, i: int, name: str) -> int:
         keys = self._keys[i]

@@ -65,13 +65,15 @@ def request_for(
     """
     if budget is not None:
         return ListRequest(budget, per, one_per)
-    fitted = model.estimate_
-    if fitted is None:
-        # Of too few rows nothing can be estimated, and what was asked for is known all the same.
-        asked = getattr(model, "fitted_for_", None)
-        if not asked:
-            return None
+    estimate = model.estimate_
+    # Of too few rows nothing can be estimated, and what was asked for is known all the same.
+    asked = getattr(model, "fitted_for_", None)
+    if estimate is not None:
+        fitted = ListRequest(estimate.budget, estimate.per, estimate.one_per)
+    elif asked:
         fitted = ListRequest(**asked)
+    else:
+        return None
     return ListRequest(fitted.budget, per or fitted.per, one_per or fitted.one_per)
 
 

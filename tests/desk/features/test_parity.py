@@ -17,7 +17,7 @@ def test_late_repeated_and_unordered_transactions_have_the_features_of_the_table
     found = desk_parity.parity(ROWS, tmp_path)
     assert found.stored == ROWS
     assert (found.differ, found.not_once) == (0, 0)
-    assert min(found.late, found.out_of_order, found.twice, found.labels) > 0
+    assert min(found.late, found.out_of_order, found.twice, found.labels, found.forgotten) > 0
 
 
 def test_another_order_would_be_found(tmp_path):

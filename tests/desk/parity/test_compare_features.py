@@ -126,3 +126,31 @@ def test_what_an_erasure_has_changed_is_left_out(desk):
     (day,) = desk.days.last()
     assert day.compared + day.left_out == 120
     assert day.left_out > 0
+
+
+def test_rows_from_before_an_entity_was_declared_are_left_out(desk):
+    desk.decide(20)
+    desk.decider.add_labels([("p3", True, "claim")])
+    desk.folder.close()
+    path = desk.folder.path
+    declared = (path / "desk.toml").read_text()
+    (path / "desk.toml").write_text(
+        f'{declared}\n[entities.merchant]\ncolumn = "merchant"\nrisk = true\n'
+    )
+    with DeskFolder(path) as folder:
+        schema, ledger = folder.schema, folder.open_ledger()
+        decider = Decider(
+            FeatureState(schema), ledger, secret=folder.secret, clock=ManualClock(NOON)
+        )
+        assert decider.restore() == 21
+        decider.add_labels([("p4", True, "claim")])
+        body = (
+            b'{"id": "new", "time": "2026-01-31T11:00:00Z", "amount": 5, "card": "c1", '
+            b'"terminal": "t1", "merchant": "m1"}'
+        )
+        decider.decide(Intake(schema).decode(body).transactions)
+        days = ParityDays(folder.open_desk())
+        assert compare_new(folder, days) == 0
+        assert days.last() == [ParityDay("2026-01-31", 1, 0, 20, None)]
+        entry = ledger.find(["p5"])["p5"]
+        decider.state.erase(entry.id, entry.time, entry.amount, entry.entities, entry.body)

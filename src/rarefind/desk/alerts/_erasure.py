@@ -1,4 +1,4 @@
-"""Cases of somebody who was erased do not say whose they are; old ones go with the ledger's rows."""
+"""Cases of somebody who was erased do not say whose they are; old ones go with their rows."""
 
 from __future__ import annotations
 

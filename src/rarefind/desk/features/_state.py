@@ -93,8 +93,11 @@ class FeatureState:
         self.histories.extend(by_entity, time, amount, self._stored_distinct(by_entity, bodies))
 
     def add_label(self, id: str, entities: Sequence[str], time: int, fraud: bool) -> Undo:
-        """Learn the label of a transaction, by what was stored of it."""
-        return self.histories.add_label(id, entities, time, fraud)
+        """Learn the label of a transaction, by what was stored of it.
+
+        One that was stored before an entity was declared is of nobody there.
+        """
+        return self.histories.add_label(id, self._with_absent(entities), time, fraud)
 
     def erase(
         self, id: str, time: int, amount: int, entities: Sequence[str], body: bytes
@@ -105,7 +108,7 @@ class FeatureState:
         """
         by_entity = self._by_entity([entities])
         distinct = [column[0] for column in self._stored_distinct(by_entity, [body])]
-        return self.histories.erase(id, entities, time, amount, distinct)
+        return self.histories.erase(id, self._with_absent(entities), time, amount, distinct)
 
     def replace(
         self,
@@ -149,6 +152,10 @@ class FeatureState:
         state = cls(schema)
         state.histories = Histories.from_arrays(state.features, arrays)
         return state
+
+    def _with_absent(self, entities: Sequence[str]) -> list[str | None]:
+        """All entities of a transaction; None for those that were declared after it was stored."""
+        return [*entities, *[None] * (len(self.features.entities) - len(entities))]
 
     def _by_entity(self, entities: Sequence[Sequence[str]]) -> list[Sequence[str | None]]:
         """Whose transactions are, an entity at a time."""
