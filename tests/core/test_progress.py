@@ -67,6 +67,17 @@ def test_neighbour_methods_tell_of_each_block_of_rows_held_out(name, settings, m
     assert reported == [(n, 6) for n in range(1, 7)]
 
 
+def test_conditions_tell_of_ensembles_conditions_and_lists():
+    """A whole list was one step: of a million rows two thirds of the time were silent."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 3)), np.arange(300) % 20 == 0
+    model = find_estimator("conditions").make(random_state=0, n_jobs=1).set_params(cv=2)
+    reported = []
+    with listen_to_progress(lambda done, total: reported.append((done, total))):
+        model.fit(X, y)
+    assert reported == [(n, 9) for n in range(1, 10)]
+
+
 def test_a_step_says_how_long_it_will_take():
     step = _Step("Reading [a]", np.inf)
     assert "left" not in str(step.__rich__())

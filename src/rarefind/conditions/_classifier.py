@@ -322,10 +322,11 @@ class ConditionClassifier(ConditionListClassifier):
         learned, unseen = self._split(rows, used, seed)
         parts = self._parts(rows, learned, seed)
         own = rows.take(np.flatnonzero(learned))
-        with report_progress(self, "lists", len(parts) + 1, X, codes, self.verbose) as step:
+        # The ensemble, its conditions, and the list of them, each time.
+        steps = 3 * (len(parts) + 1)
+        with report_progress(self, "steps to lists", steps, X, codes, self.verbose) as step:
             size = self._choose(own, parts, seed, step)
-            self._keep(own, size, seed)
-            step()
+            self._keep(own, size, seed, step)
         held = self._condition_list.held(rows.X[unseen], self.n_jobs)
         self._measures = Measures.of(held, rows.positive[unseen], rows.weight[unseen])
         return self
@@ -379,10 +380,9 @@ class ConditionClassifier(ConditionListClassifier):
             own = rows.take(train)
             if self._learns_from_weights():
                 own = own.thin(seed)
-            ensemble, scores = self._try(own, rows.X[held], sizes, seed)
+            ensemble, scores = self._try(own, rows.X[held], sizes, seed, step)
             whole.append(ensemble)
             by_size.append(scores)
-            step()
         pooled = [np.concatenate(scores) for scores in zip(*by_size, strict=True)]
         self.ensemble_value_ = self._worth(np.concatenate(whole), judged)
         self.values_ = np.array([self._worth(score, judged) for score in pooled])
@@ -395,21 +395,32 @@ class ConditionClassifier(ConditionListClassifier):
         return sizes[chosen]
 
     def _try(
-        self, rows: _LabelledRows, held_out: Floats, sizes: list[int], seed: int
+        self,
+        rows: _LabelledRows,
+        held_out: Floats,
+        sizes: list[int],
+        seed: int,
+        step: Callable[[], None],
     ) -> tuple[Floats, list[Floats]]:
         """Scores of held-out rows by the ensemble, and by a list of each length."""
         ensemble = self._ensemble(rows, seed)
+        step()
         found = self._conditions(ensemble, rows)
+        step()
         tests = BranchArrays.of(found.branches)
         there = tests.matrix(with_combinations(held_out, found.combinations), self.n_jobs)
         scales = eliminations(found.held, rows.positive, rows.weight, self._boosting(), sizes)
         scores = [scale.score(there) for scale in scales]
+        step()
         label = self.pos_label_ if self._is_fitted() else 1
         return ensemble_scores(ensemble, held_out, label), scores
 
-    def _keep(self, rows: _LabelledRows, size: int, seed: int) -> None:
+    def _keep(self, rows: _LabelledRows, size: int, seed: int, step: Callable[[], None]) -> None:
         """Make the list of that length from all rows that are learned from."""
-        found = self._conditions(self._ensemble(rows, seed), rows)
+        ensemble = self._ensemble(rows, seed)
+        step()
+        found = self._conditions(ensemble, rows)
+        step()
         sizes = [s for s in sizes_to_try(self.max_conditions) if s >= size]
         *_, scale = eliminations(found.held, rows.positive, rows.weight, self._boosting(), sizes)
         self.n_branches_ = len(found.branches)
@@ -432,6 +443,7 @@ class ConditionClassifier(ConditionListClassifier):
         self._condition_list = ConditionList(
             start, weights, BranchArrays.of(branches), combinations
         )
+        step()
 
     def _learns_from_weights(self) -> bool:
         own = self.estimator is None or self._is_fitted()

@@ -2,6 +2,10 @@
 
 import asyncio
 import json
+import shutil
+import socket
+import ssl
+import subprocess
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -202,6 +206,56 @@ def test_a_large_answer_is_not_read_and_a_slow_one_not_waited_for(desk):
         listening.close()
 
     asyncio.run(run())
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="there is no openssl")
+def test_the_certificate_is_that_of_the_name_and_the_connection_to_the_address(tmp_path):
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    made = f"-keyout {key} -out {certificate} -subj /CN=localhost"
+    subprocess.run(
+        "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -addext subjectAltName=DNS:localhost "
+        f"{made}".split(),
+        check=True,
+        capture_output=True,
+    )
+    with receiving() as server:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        trusted = ssl.create_default_context(cafile=str(certificate))
+        port = server.server_address[1]
+
+        def send(host, tls):
+            async def run():
+                async with Sender(allow_private=True, seconds=5.0, tls=tls) as sender:
+                    await sender.send(f"https://{host}:{port}/hook", {}, b"{}")
+
+            asyncio.run(run())
+
+        send("localhost", trusted)
+        assert server.received[0][0]["Host"] == f"localhost:{port}"
+        for host, tls in (("127.0.0.1", trusted), ("localhost", None)):
+            with pytest.raises(SendError, match="could not be reached"):
+                send(host, tls)
+    assert len(server.received) == 1
+
+
+def test_the_next_address_of_a_name_is_tried(monkeypatch):
+    async def both(self, host, port, **_):
+        return [
+            (socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port))
+            for address in ("127.0.0.99", "127.0.0.1")
+        ]
+
+    monkeypatch.setattr(asyncio.base_events.BaseEventLoop, "getaddrinfo", both)
+
+    async def run(port):
+        async with Sender(allow_private=True, seconds=5.0) as sender:
+            await sender.send(f"http://example.org:{port}/hook", {}, b"{}")
+
+    with receiving() as server:
+        asyncio.run(run(server.server_address[1]))
+    assert len(server.received) == 1
 
 
 def test_a_private_address_is_refused_when_it_is_sent_to_as_well(desk):

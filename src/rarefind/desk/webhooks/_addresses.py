@@ -17,6 +17,8 @@ __all__ = ["AddressError", "Place", "check_url", "find_place", "is_public"]
 
 Address: TypeAlias = IPv4Address | IPv6Address
 _LONGEST_URL = 2_000
+#: So many addresses of a name are tried.
+_MOST = 4
 _PORTS = {"http": 80, "https": 443}
 #: Ranges whose last 32 bits are an IPv4 address that a gateway or the system itself reaches.
 _TRANSLATED = (IPv6Network("::/96"), IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))
@@ -29,11 +31,11 @@ class AddressError(ValueError):
 
 
 class Place(NamedTuple):
-    """Where a name was found to be: the address that was looked at is the one that is called."""
+    """Where a name was found to be: only addresses that were looked at are called."""
 
     url: httpx.URL
     host: str
-    address: str
+    addresses: list[str]
 
 
 def check_url(url: str, *, allow_private: bool = False) -> httpx.URL:
@@ -59,7 +61,7 @@ def check_url(url: str, *, allow_private: bool = False) -> httpx.URL:
 
 
 async def find_place(url: str, *, allow_private: bool) -> Place:
-    """Look up the host of a URL, and choose the address to connect to.
+    """Look up the host of a URL, and return the addresses to connect to.
 
     If one of its addresses may not be called, none is: a name that stands for both is a trap.
     """
@@ -72,13 +74,13 @@ async def find_place(url: str, *, allow_private: bool) -> Place:
         )
     except (OSError, UnicodeError):
         raise AddressError(f"The name {host!r} cannot be found.") from None
-    addresses = [str(each[4][0]).partition("%")[0] for each in found]
+    addresses = list(dict.fromkeys(str(each[4][0]).partition("%")[0] for each in found))
     if not addresses:
         raise AddressError(f"The name {host!r} cannot be found.")
     if not allow_private:
         for address in addresses:
             _check(address, host)
-    return Place(read, host, addresses[0])
+    return Place(read, host, addresses[:_MOST])
 
 
 def is_public(address: str) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack
+from contextlib import suppress
+from ssl import SSLContext
 from types import TracebackType
 from typing import Self
 
 import httpx
 
-from rarefind.desk.webhooks._addresses import AddressError, find_place
+from rarefind.desk.webhooks._addresses import AddressError, Place, find_place
 
 __all__ = ["SendError", "Sender"]
 
@@ -35,14 +36,23 @@ class Sender:
         Whether messages may go to addresses of private networks.
     seconds : float
         So long one message may take.
+    tls : SSLContext, optional
+        Which certificates are trusted; by default those of the public authorities.
     """
 
-    def __init__(self, *, allow_private: bool = False, seconds: float = _SECONDS) -> None:
+    def __init__(
+        self,
+        *,
+        allow_private: bool = False,
+        seconds: float = _SECONDS,
+        tls: SSLContext | None = None,
+    ) -> None:
         self._allow_private, self._seconds = allow_private, seconds
         # A connection is to an address, and must not be used again for another name that it has.
         self._client = httpx.AsyncClient(
             follow_redirects=False,
             trust_env=False,
+            verify=True if tls is None else tls,
             timeout=seconds,
             limits=httpx.Limits(max_connections=20, max_keepalive_connections=0),
         )
@@ -63,24 +73,34 @@ class Sender:
 
     async def _post(self, url: str, headers: dict[str, str], body: bytes) -> int:
         place = await find_place(url, allow_private=self._allow_private)
+        *first, last = place.addresses
+        for address in first:
+            with suppress(httpx.ConnectError):  # nothing was sent
+                return await self._post_to(place, address, headers, body)
+        return await self._post_to(place, last, headers, body)
+
+    async def _post_to(
+        self, place: Place, address: str, headers: dict[str, str], body: bytes
+    ) -> int:
         # We connect to the address itself, so that its name cannot stand for another one by now;
         # the certificate is still that of the name.
         request = self._client.build_request(
             "POST",
-            place.url.copy_with(host=place.address),
+            place.url.copy_with(host=address),
             content=body,
             headers={**headers, "Host": place.url.netloc.decode("ascii")},
             extensions={"sni_hostname": place.host},
         )
-        async with AsyncExitStack() as stack:
-            response = await self._client.send(request, stream=True)
-            stack.push_async_callback(response.aclose)
+        response = await self._client.send(request, stream=True)
+        try:
             read = 0
             async for piece in response.aiter_raw():
                 read += len(piece)
                 if read > _ANSWER:
                     break
             return response.status_code
+        finally:
+            await response.aclose()
 
     async def __aenter__(self) -> Self:
         return self
