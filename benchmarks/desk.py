@@ -23,6 +23,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -154,11 +155,12 @@ def loaded(
 ) -> dict[str, Any]:
     """Figures of a server that was warmed up and then loaded."""
     send(world, served, token, rate, min(WARM_UP, seconds))
-    processor = processor_seconds(served.process_id)
+    before = processor_seconds(served.process_id)
     result = send(world, served, token, rate, seconds)
-    spent = processor_seconds(served.process_id) - processor
+    after = processor_seconds(served.process_id)
+    spent = [seconds - before.get(each, 0.0) for each, seconds in after.items()]
     return figures(result) | {
-        "processor ms": (1e3 * spent / max(1, result.answered)).round(4).tolist(),
+        "processor ms": [round(1e3 * each / max(1, result.answered), 4) for each in spent],
         "memory MiB": memory(served.process_id),
         "sender load": result.sender_seconds / result.seconds,
     }
@@ -188,27 +190,33 @@ def figures(result: LoadResult) -> dict[str, Any]:
 
 
 def family(process: int) -> list[int]:
-    """A process and all that it has started."""
-    children = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii")
+    """A process and all that it has started; one may have ended meanwhile."""
+    try:
+        children = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii")
+    except OSError:
+        return []
     return [process, *(each for child in children.split() for each in family(int(child)))]
 
 
-def processor_seconds(process: int) -> np.ndarray:
+def processor_seconds(process: int) -> dict[int, float]:
     """Processor time of a process and of each that it has started."""
-    found = []
+    found = {}
     for each in family(process):
-        fields = Path(f"/proc/{each}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-        found.append((int(fields[11]) + int(fields[12])) / TICKS)
-    return np.array(found)
+        with suppress(OSError):
+            stat = Path(f"/proc/{each}/stat").read_text(encoding="ascii")
+            fields = stat.rpartition(")")[2].split()
+            found[each] = (int(fields[11]) + int(fields[12])) / TICKS
+    return found
 
 
 def memory(process: int) -> list[float]:
     """The most memory that each process has had, in MiB."""
     found = []
     for each in family(process):
-        lines = Path(f"/proc/{each}/status").read_text(encoding="utf-8").splitlines()
-        kib = next(line.split()[1] for line in lines if line.startswith("VmHWM:"))
-        found.append(round(int(kib) / 1024, 1))
+        with suppress(OSError):
+            lines = Path(f"/proc/{each}/status").read_text(encoding="utf-8").splitlines()
+            kib = next((line.split()[1] for line in lines if line.startswith("VmHWM:")), "0")
+            found.append(round(int(kib) / 1024, 1))
     return found
 
 

@@ -12,6 +12,7 @@ from rarefind.desk.decision import Decider
 from rarefind.desk.features import FeatureState
 from rarefind.desk.intake import Intake
 from rarefind.desk.ledger import Ledger, LedgerUnavailable, LedgerUnknown
+from rarefind.desk.records import LabelEntry
 from rarefind.desk.schema import Schema
 
 SCHEMA = Schema.from_text(
@@ -117,3 +118,28 @@ def test_a_commit_whose_fate_cannot_be_asked_is_settled_before_the_next(stored, 
         other = Decider(FeatureState(SCHEMA), decider.ledger, secret=b"s", clock=ManualClock(NOON))
         other.restore()
         assert found == other.prepare(some(20, 10)).entries
+
+
+@pytest.mark.parametrize("stored", [False, True])
+@pytest.mark.parametrize("known", [["p1", "p2"], ["gone"]])
+def test_labels_whose_commit_was_lost_are_learnt_once(stored, known, tmp_path):
+    """They are read from the desk by their numbers, up to the last one that the ledger knows of."""
+    labels = [(id, True, "verdict") for id in known]
+    with closing(_LostDatabase(tmp_path / "ledger.db", journal="wal")) as database:
+        decider = decider_of(database)
+        decider.decide(some(0, 10))
+        database.lost, database.stored = True, stored
+        with pytest.raises(LedgerUnknown):
+            decider.add_labels(labels, labels_read=7)
+        database.lost = database.away = False
+        decider.settle()
+        assert decider.ledger.labels_read == (7 if stored else 0)
+        if not stored:
+            decider.add_labels(labels, labels_read=7)
+        decider.decide(some(10, 1))
+        found = [row.id for row in decider.ledger.read(0, 99) if isinstance(row, LabelEntry)]
+        assert found == [id for id in known if id != "gone"]
+        other = decider_of(database)
+        other.restore()
+        later = [each.prepare(some(20, 5)).entries for each in (decider, other)]
+        assert later[0] == later[1]

@@ -251,7 +251,25 @@ def test_what_was_deleted_by_age_is_not_remembered(desk):
     desk.retain()
     assert desk.ledger.deleted().sequence == 40
     assert b"c1" not in desk.decider.state.to_arrays()["names_0"].tobytes()
-    assert desk.restart().state.newest == desk.decider.state.newest
+    again = desk.restart()
+    assert again.state.newest == desk.decider.state.newest
+    counted = [each.share.to_arrays()["share_counts"].sum() for each in (desk.decider, again)]
+    assert counted == [41, 41], "the random share knows how many there were"
+
+
+def test_a_terminal_remembers_an_older_payment_when_one_is_erased(tmp_path):
+    """The last five of a terminal are looked at; of old ones no more than these are remembered."""
+    with closing(Desk(tmp_path)) as desk:
+        for n in range(10):
+            desk.pay(n, f"c{n}", "t1", None, n)
+        desk.pay(84, "c11", "t9")
+        assert desk.decider.state.forget() > 0
+        desk.erase(0, "c8")
+        (entry,) = desk.decider.prepare([payment("new", 84, "c12", "t1", None, 1)]).entries
+        (again,) = desk.restart().prepare([payment("new", 84, "c12", "t1", None, 1)]).entries
+    assert entry == again
+    found = dict(zip(desk.decider.state.names, np.frombuffer(entry.features), strict=True))
+    assert found["terminal_mean_last_5"] == (5 + 6 + 7 + 9 + 1) / 5
 
 
 def test_an_entity_that_is_declared_later_begins_without_a_history(desk):

@@ -170,7 +170,12 @@ class DeskWatch:
 
     async def _carry_out(self, batcher: Batcher[Any, Any], order: Order) -> None:
         """Erase an entity, from wherever an earlier attempt has ended."""
-        entity = list(self._decider.state.schema.entities).index(order.entity)
+        names = list(self._decider.state.schema.entities)
+        if order.kind != "erase" or order.entity not in names:
+            reason = f"This version of the desk cannot {order.kind} a {order.entity}."
+            await self._read(partial(self._control.orders.failed, order.id, reason))
+            return
+        entity = names.index(order.entity)
         by = order.answered_by or order.asked_by
         step = partial(self.upkeep.erase, entity, order.key, by=by, order=order.id)
         while await batcher.alone(step, threaded=True):

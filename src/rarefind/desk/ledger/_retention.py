@@ -56,6 +56,9 @@ def read_days(database: Database) -> list[Day]:
 
 def oldest_before(database: Database, before: int, limit: int) -> list[Entry]:
     """Return the oldest rows up to the first one that is young."""
+    first = database.read("SELECT time, arrived FROM entries ORDER BY sequence LIMIT 1")
+    if not first or min(first[0]) >= before:
+        return []
     rows = map(tables.to_entry, database.read(_OLDEST_WHOLE, limit=limit))
     return list(takewhile(lambda row: min(row.time, row.arrived) < before, rows))
 
