@@ -17,7 +17,7 @@ from rarefind.desk.ledger import Ledger
 
 __all__ = ["IdleWork"]
 
-#: Seconds without a payment that are an idle moment; and after so many it cannot wait for one.
+#: Seconds without a payment that are an idle time; and after so many it cannot wait for one.
 _QUIET, _OVERDUE = 0.2, 5.0
 #: Seconds between two turns, and between two when there is more to do.
 _EVERY, _MORE = 1.0, 0.02
@@ -39,7 +39,7 @@ class IdleWork:
         self._last = monotonic()
 
     async def run(self, batcher: Batcher[Any, Any]) -> None:
-        """Work in idle moments, until nothing more is decided."""
+        """Work in idle times, until nothing more is decided."""
         pause = _EVERY
         while not batcher.ended.is_set():
             try:

@@ -1,4 +1,4 @@
-"""What the process that decides does in idle moments: old rows go, and so does who was erased."""
+"""What the process that decides does in idle times: old rows go, and so does who was erased."""
 
 from __future__ import annotations
 

@@ -37,19 +37,19 @@ class SnapshotError(ValueError):
     """A snapshot that cannot be used: it is damaged, or of another desk, ledger or schema."""
 
 
-class _Array(msgspec.Struct, frozen=True):
+class _SavedArray(msgspec.Struct, frozen=True):
     name: str
     type: str
     shape: tuple[int, ...]
 
 
-class _Head(msgspec.Struct, frozen=True):
+class _SnapshotHead(msgspec.Struct, frozen=True):
     sequence: int
     chain: str
     erasures: int
     made: int
     fingerprint: str
-    arrays: list[_Array]
+    arrays: list[_SavedArray]
 
 
 class Snapshot(msgspec.Struct, frozen=True):
@@ -78,13 +78,13 @@ class Snapshot(msgspec.Struct, frozen=True):
         path = folder / f"{self.position.sequence:020d}{_ENDING}"
         arrays = {name: np.ascontiguousarray(array) for name, array in self.arrays.items()}
         head = msgspec.json.encode(
-            _Head(
+            _SnapshotHead(
                 self.position.sequence,
                 self.position.chain.hex(),
                 self.erasures,
                 self.made,
                 self.fingerprint,
-                [_Array(name, each.dtype.str, each.shape) for name, each in arrays.items()],
+                [_SavedArray(name, each.dtype.str, each.shape) for name, each in arrays.items()],
             )
         )
         digest = blake2b(digest_size=_DIGEST)
@@ -123,7 +123,7 @@ class Snapshot(msgspec.Struct, frozen=True):
         if length > min(_LONGEST_HEAD, stop - start):
             raise SnapshotError("its head is too long")
         try:
-            head = msgspec.json.decode(bytes(content[start : start + length]), type=_Head)
+            head = msgspec.json.decode(bytes(content[start : start + length]), type=_SnapshotHead)
             position = Position(head.sequence, bytes.fromhex(head.chain))
         except ValueError as error:
             raise SnapshotError("its head cannot be read") from error
@@ -174,7 +174,7 @@ def _pieces(head: bytes, arrays: Mapping[str, Array]) -> Iterator[bytes | memory
                 yield whole[begin : begin + _CHUNK]
 
 
-def _read_arrays(listed: list[_Array], content: Array) -> dict[str, Array]:
+def _read_arrays(listed: list[_SavedArray], content: Array) -> dict[str, Array]:
     found: dict[str, Array] = {}
     begin = 0
     for each in listed:
