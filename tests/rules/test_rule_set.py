@@ -54,6 +54,14 @@ def test_other_json_is_refused(text):
         RuleSet.from_json(text)
 
 
+def test_a_rule_whose_name_has_signs_keeps_its_weight():
+    """What was written did not read back: there was a weight of 'n >', and no such rule."""
+    text = "n >= 2: n >= 2\nweight n >= 2 = 3.5\n"
+    rules = RuleSet.from_text(text)
+    assert rules["n >= 2"].weight == 3.5
+    assert RuleSet.from_text(rules.to_text()).to_text() == rules.to_text()
+
+
 def test_a_long_constant_is_shortened_in_its_error():
     with pytest.raises(
         RuleError, match=r"The constant 'home' is .* which is not a number"

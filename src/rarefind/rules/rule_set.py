@@ -23,8 +23,8 @@ from rarefind.rules._rule import Rule, which_fire
 from rarefind.rules.sql_words import check_dialect, sql_name, sql_number, sql_table
 from rarefind.rules.syntax import IsIn, Number, Text
 
-# No rule can be written so: it has a colon behind its name.
-_WEIGHT = re.compile(r"weight\s+(?P<name>[^:]+?)\s*=[^:]*")
+# No rule can be written so: it has a colon behind its name. A name may have signs as n >= 2 has.
+_WEIGHT = re.compile(r"weight\s+(?P<name>[^:]+)=[^:=]*")
 _JOIN = ",\n  "
 
 #: A set has no more rules.

@@ -37,7 +37,7 @@ class SnapshotError(ValueError):
     """A snapshot that cannot be used: it is damaged, or of another desk, ledger or schema."""
 
 
-class _SavedArray(msgspec.Struct, frozen=True):
+class _StoredArray(msgspec.Struct, frozen=True):
     name: str
     type: str
     shape: tuple[int, ...]
@@ -49,7 +49,7 @@ class _SnapshotHead(msgspec.Struct, frozen=True):
     erasures: int
     made: int
     fingerprint: str
-    arrays: list[_SavedArray]
+    arrays: list[_StoredArray]
 
 
 class Snapshot(msgspec.Struct, frozen=True):
@@ -84,7 +84,7 @@ class Snapshot(msgspec.Struct, frozen=True):
                 self.erasures,
                 self.made,
                 self.fingerprint,
-                [_SavedArray(name, each.dtype.str, each.shape) for name, each in arrays.items()],
+                [_StoredArray(name, each.dtype.str, each.shape) for name, each in arrays.items()],
             )
         )
         digest = blake2b(digest_size=_DIGEST)
@@ -174,7 +174,7 @@ def _pieces(head: bytes, arrays: Mapping[str, Array]) -> Iterator[bytes | memory
                 yield whole[begin : begin + _CHUNK]
 
 
-def _read_arrays(listed: list[_SavedArray], content: Array) -> dict[str, Array]:
+def _read_arrays(listed: list[_StoredArray], content: Array) -> dict[str, Array]:
     found: dict[str, Array] = {}
     begin = 0
     for each in listed:

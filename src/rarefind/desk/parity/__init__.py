@@ -8,12 +8,14 @@ from rarefind._core.lazy import lazily
 from rarefind.desk.parity._days import ParityDay, ParityDays
 
 if TYPE_CHECKING:
-    from rarefind.desk.parity._compare import Comparison, compare_day, compare_new
+    from rarefind.desk.parity._compare import FeatureComparison, compare_day, compare_new
 
-__all__ = ["Comparison", "ParityDay", "ParityDays", "compare_day", "compare_new"]
+__all__ = ["FeatureComparison", "ParityDay", "ParityDays", "compare_day", "compare_new"]
 
 # Who only shows results does not need what computes them.
 __getattr__ = lazily(
     __name__,
-    dict.fromkeys(("Comparison", "compare_day", "compare_new"), "rarefind.desk.parity._compare"),
+    dict.fromkeys(
+        ("FeatureComparison", "compare_day", "compare_new"), "rarefind.desk.parity._compare"
+    ),
 )

@@ -16,7 +16,7 @@ from rarefind.desk.ledger import Ledger, Position
 from rarefind.desk.parity._days import ParityDay, ParityDays
 from rarefind.desk.records import Entry, LabelEntry
 
-__all__ = ["Comparison", "compare_day", "compare_new"]
+__all__ = ["FeatureComparison", "compare_day", "compare_new"]
 
 #: So many rows are read at a time; after so many pieces old ones are forgotten.
 _ROWS, _PIECES = 2_000, 100
@@ -26,7 +26,7 @@ _SECOND = 10**9
 
 
 @dataclass
-class Comparison:
+class FeatureComparison:
     """Goes along the ledger, and describes each transaction as if it had just arrived.
 
     Parameters
@@ -137,7 +137,7 @@ def compare_new(
         days.add([], ledger.last, now)
         return 0
     memory, _ = open_memory(folder.schema, folder.secret, ledger, folder.snapshots, before.sequence)
-    comparison = Comparison(memory, ledger, pause, after_erasure=now > erasures)
+    comparison = FeatureComparison(memory, ledger, pause, after_erasure=now > erasures)
     comparison.skip(before.sequence)
     differ, last = 0, ledger.last.sequence
     while memory.sequence < last:
@@ -159,7 +159,7 @@ def compare_day(
         for each in (day, date.fromordinal(day.toordinal() + 1))
     )
     first, last = ledger.arrived_since(begin)[1], ledger.arrived_since(end)[1]
-    comparison = Comparison(
+    comparison = FeatureComparison(
         Memory(folder.schema, folder.secret), ledger, pause, ledger.erased_since(begin) > 0
     )
     comparison.skip(first)
