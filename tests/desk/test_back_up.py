@@ -38,6 +38,7 @@ def test_a_copy_of_a_desk_that_works_is_of_one_time(desk, tmp_path):
             cases.add(ledger.read(number - 1, 10), number)
             if number == 50:
                 some_are_there.set()
+            stop.wait(0.002)  # SQLite has no queue: who never pauses lets nobody else write
 
     thread = threading.Thread(target=work)
     thread.start()

@@ -186,3 +186,26 @@ def test_a_declaration_may_be_corrected_until_the_first_transaction_is_stored(tm
 def test_only_its_owner_may_look_into_a_desk(tmp_path):
     DeskFolder.create(tmp_path / "desk", SCHEMA).close()
     assert (tmp_path / "desk").stat().st_mode & 0o777 == 0o700
+
+
+def test_databases_that_are_missing_are_told_and_not_made_anew(tmp_path, url):
+    DeskFolder.create(tmp_path / "desk", SCHEMA, url).close()
+    if url is None:
+        (tmp_path / "desk" / "ledger.db").unlink()
+        found = r"has no ledger\.db: if the desk is kept in PostgreSQL"
+    else:
+        url = url.replace("/desk", "/other")
+        with psycopg.connect(postgresql_url(), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {url.rpartition('?')[0].rpartition('/')[2]}")
+        found = "has no desk in it: name the database of the folder"
+    with pytest.raises(ValueError, match=found):
+        DeskFolder(tmp_path / "desk", url)
+
+
+def test_a_desk_in_postgresql_is_not_begun_again_in_files_of_its_folder(tmp_path, url):
+    if url is None:
+        pytest.skip("this desk is in files")
+    DeskFolder.create(tmp_path / "desk", SCHEMA, url).close()
+    with pytest.raises(ValueError, match=r"has no ledger\.db: .* --database"):
+        DeskFolder(tmp_path / "desk")
+    assert not (tmp_path / "desk" / "ledger.db").exists()

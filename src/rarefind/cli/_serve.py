@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -63,6 +64,10 @@ def _checked(path: Path, database: str | None, durability: Durability) -> DeskSe
     from rarefind.desk.processes import DeskSettings
 
     with DeskFolder(path, database):
+        if not os.access(path, os.W_OK | os.X_OK):
+            raise ValueError(
+                f"{path} cannot be written to: make the folder writable for this user."
+            )
         return DeskSettings(path.resolve(), database, durability)
 
 

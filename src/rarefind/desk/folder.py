@@ -49,13 +49,15 @@ class DeskFolder:
     database : str, optional
         ``postgresql://…``: the ledger and the desk's own database are there, in the schemas
         ``ledger`` and ``desk``. By default they are the SQLite files ``ledger.db`` and ``desk.db``.
+    is_new : bool, default=False
+        Whether the databases are to be made; ``create`` says so. Otherwise they must be there.
 
     Raises
     ------
     ValueError
-        If the folder is not a desk, its databases belong to another desk or were written by a newer
-        version of rarefind, or desk.toml was changed in more than columns that were added after the
-        first transaction was stored.
+        If the folder is not a desk, its databases are missing, belong to another desk or were
+        written by a newer version of rarefind, or desk.toml was changed in more than columns that
+        were added after the first transaction was stored.
     DatabaseUnavailable
         If a database cannot be opened.
 
@@ -67,7 +69,7 @@ class DeskFolder:
         Known to this desk alone: it draws the random share and signs messages.
     """
 
-    def __init__(self, path: Path, database: str | None = None) -> None:
+    def __init__(self, path: Path, database: str | None = None, *, is_new: bool = False) -> None:
         self.path = path
         self._url = _check_url(database)
         if not (path / FILE).is_file():
@@ -79,8 +81,10 @@ class DeskFolder:
         self.secret = _read_secret(path / "secret")
         self._lock: int | None = None
         self._databases: list[Database] = []
+        if not is_new:
+            self._check_files()
         try:
-            if self._check_about(self.open_desk()):
+            if self._check_about(self.open_desk(), is_new=is_new):
                 self.open_ledger()
         finally:
             self.close()
@@ -98,7 +102,7 @@ class DeskFolder:
         with os.fdopen(descriptor, "wb") as file:
             file.write(secrets.token_bytes(_SECRET))
         schema.to_file(path / FILE)
-        return cls(path, database)
+        return cls(path, database, is_new=True)
 
     @property
     def is_remote(self) -> bool:
@@ -184,7 +188,18 @@ class DeskFolder:
         self._databases.append(database)
         return database
 
-    def _check_about(self, database: Database) -> bool:
+    def _check_files(self) -> None:
+        """Look whether the databases are in the folder, where an empty one would be made else."""
+        if self._url is not None:
+            return
+        for name in ("ledger.db", "desk.db"):
+            if not (self.path / name).is_file():
+                raise ValueError(
+                    f"{self.path} has no {name}: if the desk is kept in PostgreSQL, name its "
+                    "address by --database; otherwise restore the folder from a backup."
+                )
+
+    def _check_about(self, database: Database, *, is_new: bool = True) -> bool:
         """Look whether a database is this desk's own, and its columns are there; True if new."""
         migrate(database, "about", _ABOUT)
         desk = blake2b(self.secret, digest_size=16, person=b"rarefind desk").hexdigest()
@@ -193,6 +208,11 @@ class DeskFolder:
         with database.write() as writer:
             rows = writer.read("SELECT desk, declared, version FROM about")
             if not rows:
+                if not is_new:
+                    raise ValueError(
+                        f"{database.name} has no desk in it: name the database of the folder "
+                        f"{self.path}, or restore it from a backup."
+                    )
                 writer.execute("INSERT INTO about VALUES (:desk, :declared, :version)", **now)
                 return True
             ((owner, before, version),) = rows
