@@ -62,6 +62,13 @@ def test_a_rule_whose_name_has_signs_keeps_its_weight():
     assert RuleSet.from_text(rules.to_text()).to_text() == rules.to_text()
 
 
+def test_a_name_is_a_text():
+    """A list of 2,000 was made one, and stood whole in the error."""
+    text = json.dumps({"rules": [{"name": ["large"] * 2000, "rule": "a >"}]})
+    with pytest.raises(RuleError, match=r"^This is not a file of rules \(a name is not a text\)"):
+        RuleSet.from_json(text)
+
+
 def test_a_long_constant_is_shortened_in_its_error():
     with pytest.raises(
         RuleError, match=r"The constant 'home' is .* which is not a number"

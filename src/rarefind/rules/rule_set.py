@@ -171,6 +171,8 @@ class RuleSet:
         try:
             whole = json.loads(text)
             rules = {str(rule["name"]): str(rule["rule"]) for rule in whole["rules"]}
+            if not all(isinstance(rule["name"], str) for rule in whole["rules"]):
+                raise TypeError("a name is not a text")
             weights = {
                 str(rule["name"]): float(rule["weight"])
                 for rule in whole["rules"]
