@@ -115,6 +115,12 @@ class World:
             self._terminal: f"{row[self._terminal]}-{copy % 8}",
         }
 
+    def cards_of(self, rows: int) -> int:
+        """How many cards a history of so many rows has."""
+        replicas = -(-CARDS // self.customers)
+        used = self.rows[: -(-rows // replicas)]
+        return min(rows, len({row[self._card] for row in used}) * replicas)
+
     def fill(self, path: Path, rows: int, days: float) -> dict[str, float]:
         """Write a history into the ledger of a desk that is not running, with its own code.
 

@@ -56,8 +56,8 @@ class DeskFolder:
     ------
     ValueError
         If the folder is not a desk, its databases are missing, belong to another desk or were
-        written by a newer version of rarefind, or desk.toml was changed in more than columns that were added after the
-        first transaction was stored.
+        written by a newer version of rarefind, or desk.toml was changed in more than columns that
+        were added after the first transaction was stored.
     DatabaseUnavailable
         If a database cannot be opened.
 
