@@ -91,7 +91,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--rate", type=float, default=800.0, help="transactions a second")
     parser.add_argument("--seconds", type=float, default=600.0, help="of each load")
     parser.add_argument("--step", type=float, default=STEP, help="seconds of each rate tried")
-    parser.add_argument("--cards-rows", type=int, default=2_200_000, help="history of a warm desk")
+    parser.add_argument("--cards-rows", type=int, default=3_200_000, help="history of a warm desk")
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--rows", type=int, default=20_000_000, help="history at a restart")
     parser.add_argument("--parity-rows", type=int, default=1_000_000)

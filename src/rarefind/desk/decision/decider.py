@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from rarefind.data.clock import nanoseconds
 from rarefind.data.histories import Undo
@@ -14,6 +14,7 @@ from rarefind.desk.clock import DeskClock
 from rarefind.desk.decision.book import RuleBook
 from rarefind.desk.decision.memory import Memory, open_memory
 from rarefind.desk.decision.random_share import RandomShare
+from rarefind.desk.decision.settings import DeskModel, Settings
 from rarefind.desk.features import FeatureState
 from rarefind.desk.ledger import Ledger, LedgerUnavailable, LedgerUnknown
 from rarefind.desk.records import (
@@ -25,35 +26,6 @@ from rarefind.desk.records import (
     Refusal,
     Transaction,
 )
-
-
-class DeskModel(Protocol):
-    """What a desk needs of a model: the score of a record of columns and features.
-
-    A score from ``threshold`` on is an alert.
-    """
-
-    digest: str
-    threshold: float
-
-    def score(self, record: Mapping[str, Any]) -> float:
-        """Return the calibrated probability that a record is fraud."""
-
-
-class Settings(Protocol):
-    """What people have decided about a desk, as of one time."""
-
-    @property
-    def rules(self) -> RuleBook:
-        """The rules in force."""
-
-    @property
-    def blocked(self) -> frozenset[str]:
-        """The entities that are blocked."""
-
-    @property
-    def model(self) -> DeskModel | None:
-        """The model that scores, if there is one."""
 
 
 @dataclass

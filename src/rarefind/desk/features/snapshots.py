@@ -43,7 +43,7 @@ class _StoredArray(msgspec.Struct, frozen=True):
     shape: tuple[int, ...]
 
 
-class _Head(msgspec.Struct, frozen=True):
+class _SnapshotHead(msgspec.Struct, frozen=True):
     sequence: int
     chain: str
     erasures: int
@@ -78,7 +78,7 @@ class Snapshot(msgspec.Struct, frozen=True):
         path = folder / f"{self.position.sequence:020d}{_ENDING}"
         arrays = {name: np.ascontiguousarray(array) for name, array in self.arrays.items()}
         head = msgspec.json.encode(
-            _Head(
+            _SnapshotHead(
                 self.position.sequence,
                 self.position.chain.hex(),
                 self.erasures,
@@ -123,7 +123,7 @@ class Snapshot(msgspec.Struct, frozen=True):
         if length > min(_LONGEST_HEAD, stop - start):
             raise SnapshotError("its head is too long")
         try:
-            head = msgspec.json.decode(bytes(content[start : start + length]), type=_Head)
+            head = msgspec.json.decode(bytes(content[start : start + length]), type=_SnapshotHead)
             position = Position(head.sequence, bytes.fromhex(head.chain))
         except ValueError as error:
             raise SnapshotError("its head cannot be read") from error
