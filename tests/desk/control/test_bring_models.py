@@ -90,8 +90,9 @@ def test_a_model_that_does_not_fit_is_refused_with_its_columns(sqlite_desk, file
     with pytest.raises(ControlError, match=r"'country' for a number, and desk.toml declares it as"):
         models.add(tmp_path / "m", "ann")
     (tmp_path / "m").write_bytes(b"not a model")
-    with pytest.raises(ValueError, match="not a rarefind model file"):
+    with pytest.raises(ValueError, match="not a rarefind model file") as refused:
         models.add(tmp_path / "m", "ann")
+    assert str(refused.value).startswith(str(tmp_path / "m"))
     with pytest.raises(ControlError, match="There is no file"):
         models.add(tmp_path / "gone", "ann")
     assert models.all() == []

@@ -147,7 +147,11 @@ class Models:
             # What is kept is what was checked, whatever becomes of the file meanwhile.
             if digest_of(part) != digest:
                 raise ControlError(f"{path} was changed while it was read: try again.")
-            model = open_model(part)
+            try:
+                model = open_model(part)
+            except ValueError as error:
+                # The person who reads it knows the file that was brought, and not its copy.
+                raise ValueError(str(error).replace(str(part), str(path))) from error
             columns = check_fits(model, self._schema)
             own_level = own_threshold(model)
             threshold = alert_level(model.row_scorer().probability, self._schema, recent, own_level)
