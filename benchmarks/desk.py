@@ -90,6 +90,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--only", choices=["load", "rate", "kills", "restart", "parity"])
     parser.add_argument("--rate", type=float, default=800.0, help="transactions a second")
     parser.add_argument("--seconds", type=float, default=600.0, help="of each load")
+    parser.add_argument("--bare-seconds", type=float, help="of the bare endpoint's; as long")
     parser.add_argument("--step", type=float, default=STEP, help="seconds of each rate tried")
     parser.add_argument("--cards-rows", type=int, default=3_200_000, help="history of a warm desk")
     parser.add_argument("--kills", type=int, default=200)
@@ -131,12 +132,14 @@ def load(world: World, given: argparse.Namespace) -> dict[str, Any]:
         bare = [sys.executable, str(Path(__file__).with_name("_desk_bare.py")), str(stored)]
         with ServedDesk(desk.path, durability, command=[*bare, durability]) as served:
             runs.append({"what": "bare endpoint", "durability": durability})
-            runs[-1] |= loaded(world, served, desk.token, given.rate, given.seconds)
+            seconds = given.bare_seconds or given.seconds
+            runs[-1] |= loaded(world, served, desk.token, given.rate, seconds)
         shutil.rmtree(desk.path)
     disk = fsync_times(world.folder)
     return {
         "rate": given.rate,
         "seconds": given.seconds,
+        "bare seconds": given.bare_seconds or given.seconds,
         "history": given.cards_rows,
         "cards": world.cards_of(given.cards_rows),
         "runs": runs,
