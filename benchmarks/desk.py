@@ -36,6 +36,7 @@ from _report import RESULTS
 
 from rarefind.desk.alerts import Cases
 from rarefind.desk.clock import DeskClock
+from rarefind.desk.decision.memory import make_snapshot
 from rarefind.desk.folder import DeskFolder
 from rarefind.desk.labels import LabelHistory
 from rarefind.desk.torture.kills import kill_often
@@ -154,6 +155,9 @@ def warm_desk(world: World, rows: int) -> TrialDesk:
     if not done.exists():
         world.make_desk(path)
         world.fill(path, rows, days=25)
+        with DeskFolder(path) as folder:
+            own = (folder.schema, folder.secret, folder.read_ledger(), folder.snapshots)
+            make_snapshot(*own, time.time_ns())
         done.touch()
     return TrialDesk(path, world.schema, "")
 
@@ -162,6 +166,8 @@ def fresh_copy(world: World, warm: TrialDesk) -> TrialDesk:
     """A new desk with the history of the warm one."""
     desk = world.make_desk(world.folder / "desk")
     copy_ledger(warm.path, desk.path)
+    # As a desk that has run for a while: the next snapshot is due in an hour.
+    shutil.copytree(warm.path / "snapshots", desk.path / "snapshots", dirs_exist_ok=True)
     return desk
 
 

@@ -82,6 +82,9 @@ class MemoryDecider:
         self.stored |= {each[1].id: each for each in prepared if not isinstance(each, Refusal)}
         return [each if isinstance(each, Refusal) else each[1] for each in prepared]
 
+    def needs_rest(self, waiting):
+        return False
+
     def abort(self, prepared):
         self.undone += len(prepared)
 

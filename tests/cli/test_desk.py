@@ -46,7 +46,8 @@ def test_a_desk_that_is_killed_answers_the_same_again(installed, rarefind, tmp_p
     for _ in range(2):
         process, url = start(folder)
         try:
-            with Client(url, token, id_column="transaction_id") as desk:
+            # On a busy machine a start takes a while.
+            with Client(url, token, id_column="transaction_id", retries=12) as desk:
                 found.append(desk.send_many(sent))
         finally:
             process.kill()

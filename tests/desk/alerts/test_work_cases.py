@@ -246,8 +246,8 @@ def test_each_person_gets_a_case_of_their_own(desk):
 def test_reasons_come_later_and_tell_what_is_expected(desk):
     entries = [desk.alert(f"card {number}", number / 10) for number in range(2)]
     assert [alert.sequence for alert in desk.cases.without_reason()] == [2, 1]
-    for entry in entries:
-        desk.cases.set_reason(entry.sequence, 0.5, "4.4 × the card's usual amount")
+    reason = "4.4 × the card's usual amount"
+    desk.cases.set_reasons([(entry.sequence, 0.5, reason) for entry in entries])
     assert desk.cases.without_reason() == []
     assert desk.queue.today().expected.hits == 1.0
     assert desk.queue.today().expected.known == 2

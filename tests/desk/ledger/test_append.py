@@ -160,3 +160,15 @@ def test_a_full_disk_stores_nothing_and_goes_on_when_there_is_space(sqlite_ledge
     ledger.append([entry(stored + 1)])
     assert ledger.last.sequence == stored + 1
     assert ledger.verify().is_whole
+
+
+def test_a_busy_ledger_moves_its_log_in_small_parts(sqlite_ledgers):
+    ledger = sqlite_ledgers.writer(durability="process")
+    ledger.append([entry(n) for n in range(1, 11)])
+    assert not ledger.needs_rest(0)
+    ledger.append([entry(n) for n in range(11, 101)])
+    assert ledger.needs_rest(0)
+    assert not ledger.needs_rest(waiting=3)  # not at once while somebody waits
+    ledger.rest()
+    assert not ledger.needs_rest(0)
+    assert sqlite_ledgers.reader().read(0, 200) == [entry(n) for n in range(1, 101)]

@@ -275,15 +275,16 @@ class Cases:
             )
         ]
 
-    def set_reason(self, sequence: int, probability: float | None, reason: str) -> None:
-        """Store why a transaction is proposed, which the worker finds after the decision."""
+    def set_reasons(self, found: Iterable[tuple[int, float | None, str]]) -> None:
+        """Store why transactions are proposed: sequence, probability and reason of their alerts."""
         with self._database.write() as transaction:
-            transaction.execute(
+            transaction.executemany(
                 "UPDATE alerts SET probability = :probability, reason = :reason "
                 "WHERE sequence = :sequence",
-                sequence=sequence,
-                probability=probability,
-                reason=reason,
+                [
+                    {"sequence": sequence, "probability": probability, "reason": reason}
+                    for sequence, probability, reason in found
+                ],
             )
 
     def without_reason(self, limit: int = 100) -> list[Alert]:

@@ -51,6 +51,12 @@ class Decides(Protocol[Prepared, Decided]):
     def abort(self, prepared: Prepared) -> None:
         """Undo what was prepared."""
 
+    def needs_rest(self, waiting: int) -> bool:
+        """Whether ``rest`` should be called before the next batch, while so many wait for it."""
+
+    def rest(self) -> None:
+        """Do a little of what would take long later."""
+
 
 class _Request:
     """Transactions that came together, and those of them that are decided."""
@@ -198,6 +204,14 @@ class Batcher(Generic[Prepared, Decided]):
                     await self._decide_group()
                     # Answers go out, and new requests come in, before the next group.
                     await asyncio.sleep(0)
+                    if self.decider.needs_rest(self._waiting):
+                        await self._rest()
+
+    async def _rest(self) -> None:
+        try:
+            await asyncio.to_thread(self.decider.rest)
+        except LedgerUnavailable as error:
+            self._log.seldom("unavailable", detail=str(error))
 
     async def _run_job(self) -> None:
         job, threaded, future = self._jobs.popleft()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import socket
+import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
@@ -38,6 +40,7 @@ from rarefind.desk.ledger import LedgerUnavailable
 
 #: Seconds between two lines about the progress of a start, and two attempts of one.
 _PROGRESS, _AGAIN = 5.0, 1.0
+_SWITCH = 0.0005
 
 
 def serve_decisions(
@@ -175,6 +178,7 @@ class DecisionProcess:
             log=self.log,
         )
         batcher.start()
+        _favour_answers()
         self.door.batcher = batcher
         if self._stopping.is_set():
             await batcher.stop()
@@ -231,6 +235,17 @@ class DecisionProcess:
         decider.use_memory(memory)
         seconds = round(time.monotonic() - begin, 3)
         self.log.info("ready", snapshot=restart.snapshot, rows=rows, seconds=seconds)
+
+
+def _favour_answers() -> None:
+    """Let nothing in this process hold up an answer for long.
+
+    What was read at the start stays for good, so that looking for garbage in it each time is in
+    vain; and threads that look after something else give way ten times sooner than by default.
+    """
+    gc.collect()
+    gc.freeze()
+    sys.setswitchinterval(_SWITCH)
 
 
 class _Stopped(Exception):  # noqa: N818

@@ -190,6 +190,14 @@ class Decider:
         self._open = None
         return prepared.answers
 
+    def needs_rest(self, waiting: int) -> bool:
+        """Whether ``rest`` should be called before the next batch; see ``Ledger.needs_rest``."""
+        return self.ledger.needs_rest(waiting)
+
+    def rest(self) -> None:
+        """Do a little of what the ledger would have to do at once later."""
+        self.ledger.rest()
+
     def abort(self, prepared: Prepared) -> None:
         """Take back what was prepared and not stored."""
         self._check_open(prepared)

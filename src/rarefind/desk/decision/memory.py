@@ -165,12 +165,17 @@ def open_memory(
 
 
 def make_snapshot(
-    schema: Schema, secret: bytes, ledger: Ledger, folder: Path, now: int
+    schema: Schema,
+    secret: bytes,
+    ledger: Ledger,
+    folder: Path,
+    now: int,
+    pause: Callable[[], object] = lambda: None,
 ) -> Path | None:
     """Write a snapshot of the ledger's last row, from the one before and the rows since.
 
     The ledger may be written to meanwhile by the process that decides. Returns None if there is one
-    of that row already. Two are kept.
+    of that row already. Two are kept. ``pause`` is called between two pieces of the work.
 
     Raises
     ------
@@ -181,7 +186,7 @@ def make_snapshot(
         erasures = ledger.erasures
         memory, restart = open_memory(schema, secret, ledger, folder)
         try:
-            memory.follow(ledger)
+            memory.follow(ledger, lambda _: pause())
         except Overtaken:
             continue
         position = ledger.position_of(memory.sequence)
@@ -190,7 +195,7 @@ def make_snapshot(
         if restart.snapshot == memory.sequence > 0:
             return None
         try:
-            path = memory.to_snapshot(position, erasures, now).write(folder)
+            path = memory.to_snapshot(position, erasures, now).write(folder, pause)
         except FileNotFoundError:
             continue  # somebody was erased: the file was deleted before it was whole
         # What was erased after the reading began may be in it, and must not stay on the disk.

@@ -10,7 +10,8 @@ somebody was erased after it was made.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
 
@@ -73,7 +74,7 @@ class Snapshot(msgspec.Struct, frozen=True):
     fingerprint: str
     arrays: Mapping[str, Array]
 
-    def write(self, folder: Path) -> Path:
+    def write(self, folder: Path, pause: Callable[[], object] = lambda: None) -> Path:
         """Write the file into a folder; it is whole or not there."""
         path = folder / f"{self.position.sequence:020d}{_ENDING}"
         arrays = {name: np.ascontiguousarray(array) for name, array in self.arrays.items()}
@@ -94,6 +95,10 @@ class Snapshot(msgspec.Struct, frozen=True):
                 for piece in _pieces(head, arrays):
                     digest.update(piece)
                     file.write(piece)
+                    # Piece by piece, so that others do not wait behind all of it for the disk.
+                    file.flush()
+                    os.fsync(file.fileno())
+                    pause()
                 file.write(digest.digest())
         return path
 

@@ -35,6 +35,9 @@ __all__ = ["AnyEntry", "Ledger"]
 AnyEntry: TypeAlias = Entry | LabelEntry
 #: So many rows are worth a checkpoint in an idle time; after so many it cannot wait for one.
 _WORTH_A_CHECKPOINT, _NEEDS_A_CHECKPOINT = 1_000, 50_000
+#: Under a load that leaves no idle time many short checkpoints are better than a long one: so many
+#: rows are moved between two groups when nobody waits, and so many when somebody does.
+_SMALL_CHECKPOINT, _LARGE_CHECKPOINT = 32, 5_000
 _sequence = attrgetter("sequence")
 
 _LAST = """
@@ -327,6 +330,14 @@ class Ledger:
         elsewhere, also whether that one is still there.
         """
         return verify(self._database, self._read_last(), expected)
+
+    def needs_rest(self, waiting: int) -> bool:
+        """Whether ``rest`` should be called before the next rows; ``waiting`` are as many."""
+        return self._since_checkpoint >= (_LARGE_CHECKPOINT if waiting else _SMALL_CHECKPOINT)
+
+    def rest(self) -> None:
+        """Move what the log has into the file, so that no later move takes long."""
+        self._checkpoint()
 
     def idle(self) -> None:
         """Do what can wait for a time when nobody does."""

@@ -51,7 +51,11 @@ class Follower:
         self._erasures = 0
 
     def run(self) -> bool:
-        """Read the next rows; True if there are more."""
+        """Read the next rows; True if there are many more.
+
+        Rows that arrive meanwhile wait for the next turn: a commit for each alert would keep the
+        disk busy that decisions are written to.
+        """
         if not self._is_checked:
             self._check_place()
             self._is_checked = True
@@ -66,7 +70,7 @@ class Follower:
             return True
         if added:
             self._log.info("alerts", added=added, read_up_to=last.sequence)
-        return last.sequence < self._ledger.last.sequence
+        return last.sequence - before >= self._rows
 
     def _check_place(self) -> None:
         """Look whether the ledger is the one that was read, and go back to where it still is."""

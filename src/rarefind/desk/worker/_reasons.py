@@ -47,11 +47,14 @@ class Reasons:
         erasures = self._ledger.erasures
         alerts = self._cases.without_reason(_AT_ONCE)
         entries = self._ledger.find([alert.transaction for alert in alerts]) if alerts else {}
-        for alert in alerts:
-            probability, reason = self._explain(alert, entries.get(alert.transaction))
-            if self._ledger.erasures != erasures:
-                return True  # somebody was erased meanwhile: read again
-            self._cases.set_reason(alert.sequence, probability, reason)
+        found = [
+            (alert.sequence, *self._explain(alert, entries.get(alert.transaction)))
+            for alert in alerts
+        ]
+        if self._ledger.erasures != erasures:
+            return True  # somebody was erased meanwhile: read again
+        if found:
+            self._cases.set_reasons(found)
         return len(alerts) == _AT_ONCE
 
     def _explain(self, alert: Alert, entry: Entry | None) -> tuple[float | None, str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from rarefind.data.clock import nanoseconds
@@ -22,7 +24,8 @@ __all__ = ["Snapshots", "snapshot_and_compare"]
 _MOST_ROWS = 1_000_000
 #: Seconds between two attempts at least, whatever has become of the first.
 _APART = 60.0
-_PAUSE = 0.002
+#: The share of the time that is worked; the rest is a pause.
+_SHARE = 0.2
 _SECOND = 10**9
 
 
@@ -78,6 +81,10 @@ class Snapshots:
 
 
 def _make(_life: Life, path: Path, database: str | None) -> None:
+    # It may take minutes of a core: on Linux every process that wants one goes first.
+    if hasattr(os, "SCHED_IDLE"):
+        with suppress(OSError):
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     with DeskFolder(path, database) as folder:
         snapshot_and_compare(folder, DeskClock(), Log("snapshot"))
 
@@ -86,11 +93,26 @@ def snapshot_and_compare(folder: DeskFolder, clock: DeskClock, log: Log) -> None
     """Write a snapshot, and compute the features of the rows since the last one again."""
     begin = time.monotonic()
     ledger = folder.read_ledger()
-    made = make_snapshot(folder.schema, folder.secret, ledger, folder.snapshots, clock.now())
+    pauses = _Pauses()
+    made = make_snapshot(
+        folder.schema, folder.secret, ledger, folder.snapshots, clock.now(), pauses
+    )
     seconds = round(time.monotonic() - begin, 1)
     log.info("snapshot", file=None if made is None else made.name, seconds=seconds)
     days = ParityDays(folder.open_desk())
     before = days.read_up_to.sequence
-    differ = compare_new(folder, days, lambda: time.sleep(_PAUSE))
+    differ = compare_new(folder, days, pauses)
     compared = days.read_up_to.sequence - before
     (log.error if differ else log.info)("parity", rows=compared, differ=differ)
+
+
+class _Pauses:
+    """Pauses, when it is called, for several times as long as was worked since the last call."""
+
+    def __init__(self) -> None:
+        self._since = time.monotonic()
+
+    def __call__(self) -> None:
+        worked = time.monotonic() - self._since
+        time.sleep(worked * (1 / _SHARE - 1))
+        self._since = time.monotonic()
