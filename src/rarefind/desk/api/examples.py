@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from msgspec.structs import replace
+
 from rarefind.desk.messages import (
     AlertSummary,
     CaseFile,
@@ -69,20 +71,6 @@ DECIDED = DecidedTransaction(
     labels=[GivenLabel(fraud=True, source="verdict", arrived=_at(13, 5))],
 )
 TRANSACTIONS = TransactionPage(entity="card", key="card-7", transactions=[TRANSACTION], next=1200)
-TAKEN = CaseSummary(
-    id=7,
-    entity="card",
-    key="card-7",
-    state="taken",
-    opened=_at(12, 30),
-    priority=1.83,
-    kind="risk",
-    propensity=0.00002,
-    holder="ann",
-    until=_at(13, 30),
-    closed=None,
-    verdict=None,
-)
 OPEN = CaseSummary(
     id=7,
     entity="card",
@@ -97,20 +85,8 @@ OPEN = CaseSummary(
     closed=None,
     verdict=None,
 )
-DECIDED_CASE = CaseSummary(
-    id=7,
-    entity="card",
-    key="card-7",
-    state="decided",
-    opened=_at(12, 30),
-    priority=1.83,
-    kind="risk",
-    propensity=0.00002,
-    holder=None,
-    until=None,
-    closed=_at(13, 5),
-    verdict="fraud",
-)
+TAKEN = replace(OPEN, state="taken", holder="ann", until=_at(13, 30))
+DECIDED_CASE = replace(OPEN, state="decided", closed=_at(13, 5), verdict="fraud")
 CASES = CasePage(cases=[OPEN], next=7)
 NEXT = NextCase(case=TAKEN)
 QUEUE = QueueToday(

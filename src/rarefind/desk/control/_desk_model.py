@@ -12,6 +12,7 @@ from rarefind.desk.control._errors import ControlError
 from rarefind.desk.schema import Schema
 
 if TYPE_CHECKING:
+    from rarefind.row_scorer import RowScorer
     from rarefind.tables import TableModel
 
 __all__ = ["TableDeskModel", "check_fits", "digest_of", "own_threshold"]
@@ -59,9 +60,9 @@ def digest_of(path: Path) -> str:
     return found.hexdigest()
 
 
-def own_threshold(model: TableModel) -> float:
+def own_threshold(model: TableModel, scorer: RowScorer) -> float:
     """Return the model's own threshold, as a probability; a half where it has none."""
-    found = model.row_scorer().probability_of(model.card().threshold)
+    found = scorer.probability_of(model.card().threshold)
     return found if 0 <= found <= 1 else 0.5
 
 

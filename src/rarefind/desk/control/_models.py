@@ -153,8 +153,9 @@ class Models:
                 # The person who reads it knows the file that was brought, and not its copy.
                 raise ValueError(str(error).replace(str(part), str(path))) from error
             columns = check_fits(model, self._schema)
-            own_level = own_threshold(model)
-            threshold = alert_level(model.row_scorer().probability, self._schema, recent, own_level)
+            scorer = model.row_scorer()
+            own_level = own_threshold(model, scorer)
+            threshold = alert_level(scorer.probability, self._schema, recent, own_level)
         now = self._clock.now()
         added = ModelRow(
             digest,
