@@ -97,10 +97,15 @@ class LabelHistory:
             label.transaction: label
             for label in _latest(self._database, [each for each, _ in transactions])
         }
-        silent_before = self._clock.now() - self._delay
+        silent_before = self.silent_before
         return [
             _ripe(latest.get(each), is_silent=time <= silent_before) for each, time in transactions
         ]
+
+    @property
+    def silent_before(self) -> int:
+        """The time up to which a transaction that has no label is genuine by now."""
+        return self._clock.now() - self._delay
 
 
 def _ripe(label: Label | None, *, is_silent: bool) -> RipeLabel:
