@@ -8,7 +8,9 @@ from importlinter.cli import lint_imports
 SRC = Path(__file__).parents[1] / "src"
 
 
-def test_imports_go_one_way():
+def test_imports_go_one_way(monkeypatch):
+    # It configures logging anew, which would disable rarefind's loggers for the tests that follow.
+    monkeypatch.setattr("logging.config.dictConfig", lambda config: None)
     assert lint_imports(config_filename=str(Path(__file__).parents[1] / "pyproject.toml")) == 0
 
 

@@ -71,3 +71,10 @@ def test_numbers_of_thousands_are_grouped(tmp_path):
     pd.DataFrame({"a": np.arange(3)}).to_parquet(path)
     with pytest.raises(ValueError, match=r"^It is in row 1,236\.$"), rows_named_by(path):
         raise RowError("It is in", 1234, ".")
+
+
+def test_a_file_without_rows_has_numbers_for_those_to_come(tmp_path):
+    path = tmp_path / "empty.tsv"
+    path.write_bytes("a\tb".encode("utf-16"))
+    assert row_numbers(path).of([0]).tolist() == [2]
+    assert row_numbers(path).positions([2]).tolist() == [0]

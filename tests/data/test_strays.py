@@ -4,6 +4,8 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.feather
 import pytest
 
 from rarefind.data import read_table
@@ -68,3 +70,14 @@ def test_other_columns_are_not_spoken_of(tmp_path, values):
 def test_files_of_a_model_have_its_types(tmp_path):
     path = written(tmp_path, [*AMOUNTS, "douze"])
     assert warned(path, like={"a": "text", "b": "integer"}) == []
+
+
+def test_bytes_and_lengths_of_time_are_left_alone(tmp_path):
+    columns = {
+        "bytes": pa.array([b"12", b"\xff\xfe"] * 20),
+        "time": pa.array([1, -(2**63) + 1] * 20, pa.duration("s")),
+    }
+    pa.feather.write_feather(pa.table(columns), str(tmp_path / "a.feather"))
+    table = read_table(tmp_path / "a.feather")
+    assert table["bytes"].tolist() == [b"12", b"\xff\xfe"] * 20
+    assert table["time"].dt.total_seconds().min() < -9e18

@@ -1,3 +1,4 @@
+import logging
 from fractions import Fraction
 
 import numpy as np
@@ -440,14 +441,17 @@ def test_false_negatives_never_grow_with_gamma_up_to_one(k, gamma):
     assert (GammaKNNClassifier(k, gamma=gamma).fit(X, y).predict(queries) >= plain).all()
 
 
-def test_a_long_fit_says_so_before(monkeypatch, caplog):
+def test_a_long_fit_says_so_before(monkeypatch, caplog, clock):
+    # A logger of its own: tools that configure logging disable those that are there.
+    logger = logging.Logger("rarefind.neighbors", "INFO")
+    logger.addHandler(caplog.handler)
+    monkeypatch.setattr("rarefind.neighbors._classifier._LOG", logger)
     X, y = imbalanced(5000)
-    with caplog.at_level("INFO", logger="rarefind.neighbors"):
-        GammaKNNClassifier().fit(X, y)
-        assert not caplog.messages
-        monkeypatch.setattr("rarefind.neighbors._classifier._LONG", 0.0)
-        GammaKNNClassifier().fit(X, y)
-        GammaKNNClassifier(max_queries=4000, random_state=0).fit(X, y)
+    GammaKNNClassifier().fit(X, y)
+    assert not caplog.messages
+    clock.tick = 60.0
+    GammaKNNClassifier().fit(X, y)
+    GammaKNNClassifier(max_queries=4000, random_state=0).fit(X, y)
     every, some = caplog.messages
     assert "of all 5,000 rows" in every
     assert "max_queries" in every

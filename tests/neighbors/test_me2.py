@@ -282,13 +282,16 @@ def test_of_many_rows_some_are_held_out_and_stand_for_all():
     assert positives * 600 == pytest.approx(1)
 
 
-def test_progress_is_reported_for_every_positive():
+@pytest.mark.parametrize("combine", ["nearest", "union"])
+def test_progress_is_reported_for_every_ellipsoid(combine):
     X, y = imbalanced(200)
     said = []
     with listen_to_progress(lambda done, total: said.append((done, total))):
-        ME2Classifier(random_state=0).fit(X, y)
-    assert [done for done, _ in said] == list(range(1, 3 * y.sum() + 1))
-    assert {total for _, total in said} == {3 * y.sum()}
+        ME2Classifier(combine=combine, random_state=0).fit(X, y)
+    # Twelve settings and the chosen one, on held-out rows; then on all.
+    steps = (12 + 1 + 1) * y.sum()
+    assert [done for done, _ in said] == list(range(1, steps + 1))
+    assert {total for _, total in said} == {steps}
 
 
 def test_a_file_from_before_max_queries_has_the_default():

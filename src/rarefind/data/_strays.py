@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from pandas.api.types import infer_dtype
 
 from rarefind.data.row_numbers import RowNumbers
 from rarefind.data.types import CODE, TYPES, clean, fits_type, in_words, infer_type
@@ -38,7 +39,8 @@ def tell_strays(table: pd.DataFrame, numbers: Callable[[], RowNumbers]) -> None:
         Gives the numbers of its rows in the file; asked for only where there is something to tell.
     """
     for name, kind in table.attrs.get(TYPES, {}).items():
-        if kind == "text" and not isinstance(table[name].dtype, pd.CategoricalDtype):
+        # Bytes and lengths of time are text too, in files that have types of their own.
+        if kind == "text" and infer_dtype(table[name], skipna=True) == "string":
             text = clean(pa.array(table[name].astype("string"), pa.string()))
             found = _strays(text)
             if found is not None:

@@ -119,4 +119,4 @@ def text_row_numbers(written: _csv.CsvLayout) -> RowNumbers:
             if row and line >= written.header_lines:
                 lines.append(line + 1)
             line = reader.line_num
-    return RowNumbers(first, np.array(lines, dtype=np.int64))
+    return RowNumbers(first, np.array(lines, dtype=np.int64)) if lines else RowNumbers(first)

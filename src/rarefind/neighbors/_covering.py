@@ -10,6 +10,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from rarefind._core.pairs import nearest_on_all_cores, nearest_squared
+from rarefind._core.threads import limit_threads
 from rarefind._core.types import Bools, Floats, Ints
 from rarefind.metrics import CountMetric
 from rarefind.neighbors._classifier import THRESHOLDS
@@ -43,10 +44,12 @@ def in_threads(
 ) -> None:
     """Run the task of each place, the places shared among threads; ``step`` after each."""
     jobs = min(effective_n_jobs(-1 if n_jobs is None else n_jobs), places.size)
-    # Tasks write to arrays that they share, so a process of their own would not do.
+    # Tasks write to arrays that they share, so a process of their own would not do. None of them
+    # takes threads of its own.
     work = Parallel(n_jobs=jobs, require="sharedmem", return_as="generator")
-    for _ in work(delayed(task)(int(j)) for j in places):
-        step()
+    with limit_threads(1):
+        for _ in work(delayed(task)(int(j)) for j in places):
+            step()
 
 
 def score_rows(
@@ -63,7 +66,7 @@ def score_rows(
 
     ``ellipsoids_of`` gives the ellipsoids of the j-th positive, one a layer; it is asked once for
     every positive that decides, and what it gives is not kept. ``step`` is called once for every
-    positive.
+    positive and layer, by the thread that scored it.
     """
     _, at = nearest_on_all_cores(queries, rows.X[rows.positives], 1, n_jobs)
     nearest = at[:, 0]
@@ -72,12 +75,17 @@ def score_rows(
     order = np.argsort(nearest, kind="stable")
     ends = np.cumsum(np.bincount(nearest, minlength=rows.positives.size))
     starts = np.append(0, ends[:-1])
-    lock = Lock()
+    lock, step_lock = Lock(), Lock()
+
+    def count_step() -> None:
+        with step_lock:
+            step()
 
     def nearest_only(j: int) -> None:
         mine = order[starts[j] : ends[j]]
         for layer, ellipsoid in enumerate(ellipsoids_of(j)):
             score[layer, mine] = ellipsoid.score(rows.X, queries, mine, np.zeros(mine.size))
+            count_step()
 
     def best_of_all(j: int) -> None:
         every = np.arange(len(queries))
@@ -88,13 +96,14 @@ def score_rows(
                 better = np.flatnonzero(found > score[layer])
                 score[layer, better] = found[better]
                 deciding[layer, better] = j
+            count_step()
 
     if union:
-        in_threads(best_of_all, np.arange(rows.positives.size), n_jobs, step)
+        in_threads(best_of_all, np.arange(rows.positives.size), n_jobs)
     else:
         asked = np.flatnonzero(ends > starts)
-        in_threads(nearest_only, asked, n_jobs, step)
-        for _ in range(rows.positives.size - asked.size):
+        in_threads(nearest_only, asked, n_jobs)
+        for _ in range(layers * (rows.positives.size - asked.size)):
             step()
     return EllipsoidScores(score, nearest, deciding)
 

@@ -322,7 +322,8 @@ class ME2Classifier(RareClassifier):
             [(train, test[weight[test] > 0]) for train, test in pairs], positive, weight
         )
         once = sum(int(positive[train].sum()) for train, _ in pairs)
-        steps = once * (1 + (len(settings) > 1)) + int(positive.sum())
+        tried = len(settings) if len(settings) > 1 else 0
+        steps = once * (tried + 1) + int(positive.sum())
         with report_progress(self, "ellipsoids", steps, X, codes, self.verbose) as step:
             chosen = self._choose_settings(settings, parts, metric, step)
             self._hold_out_and_calibrate(chosen, parts, step)

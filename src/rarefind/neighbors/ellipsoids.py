@@ -25,6 +25,7 @@ from rarefind._core.kernels import kernel, read_only
 from rarefind._core.saved import saved
 from rarefind._core.state import State
 from rarefind._core.types import Floats, Ints
+from rarefind.neighbors._inside import distances_to_rows_inside, project
 from rarefind.neighbors._ratio import ratio, ratio_of_copies
 
 # Sweeps over the multipliers that can still move, between two passes over all of them.
@@ -129,7 +130,7 @@ class Ellipsoid(NamedTuple):
         """Squared distances of rows to the centre, under the matrix."""
         every = np.arange(len(X))
         return np.asarray(
-            (_project(read_only(X), every, self.centre, self._root()) ** 2).sum(axis=1)
+            (project(read_only(X), every, self.centre, self._root()) ** 2).sum(axis=1)
         )
 
     def score(self, X: Floats, queries: Floats, at: Ints, floor: Floats) -> Floats:
@@ -141,13 +142,10 @@ class Ellipsoid(NamedTuple):
         exceed ``floor``, with one entry an entry of ``at``, it is given as 0.
         """
         root, X = self._root(), read_only(X)
-        found = _distances(
-            read_only(queries),
-            at,
-            self.centre,
-            root,
-            _project(X, self.positives, self.centre, root),
-            _project(X, self.negatives, self.centre, root),
+        found = distances_to_rows_inside(
+            project(read_only(queries), at, self.centre, root),
+            project(X, self.positives, self.centre, root),
+            project(X, self.negatives, self.centre, root),
             self.radius,
             floor,
         )
@@ -407,88 +405,3 @@ def solve(
             if own < 1 / (2 * mu) and moving > 1:
                 j = active[(k + 1 + (passes + sweep) % (moving - 1)) % moving]
                 _trade(i, j, near, squared, alpha, matrix, cap, lam, work)
-
-
-@kernel
-def _project(X: Floats, rows: Ints, centre: Floats, root: Floats) -> Floats:
-    """The numbered rows as U(x − centre): plain distances there are those under the matrix."""
-    d = centre.size
-    found = np.zeros((rows.size, d))
-    for k in range(rows.size):
-        for i in range(d):
-            for j in range(i, d):
-                found[k, i] += root[i, j] * (X[rows[k], j] - centre[j])
-    return found
-
-
-@kernel
-def _nearest(point: Floats, others: Floats, limit: float) -> float:
-    """Squared distance to the nearest of the others, infinite if none is closer than the limit."""
-    best = limit
-    found = False
-    for k in range(others.shape[0]):
-        total = 0.0
-        for f in range(point.size):
-            gap = point[f] - others[k, f]
-            total += gap * gap
-            if total >= best:
-                break
-        if total < best:
-            best = total
-            found = True
-    return best if found else np.inf
-
-
-@kernel
-def _count_copies(point: Floats, others: Floats) -> int:
-    """How many of the others are at distance 0."""
-    count = 0
-    for k in range(others.shape[0]):
-        total = 0.0
-        for f in range(point.size):
-            gap = point[f] - others[k, f]
-            total += gap * gap
-            if total > 0:
-                break
-        count += total == 0
-    return count
-
-
-@kernel
-def _distances(
-    queries: Floats,
-    at: Ints,
-    centre: Floats,
-    root: Floats,
-    positives: Floats,
-    negatives: Floats,
-    radius: float,
-    floor: Floats,
-) -> Floats:
-    """Squared distances of queries to the centre, the nearest positive and the nearest negative.
-
-    Then how many positives and negatives inside a query is a copy of, where it is one of a
-    positive. A query whose ratio of radius to distance is not above its floor is put infinitely far
-    away, and so is a nearest negative that leaves that ratio the smaller one.
-    """
-    found = np.full((5, at.size), np.inf)
-    found[3:] = 0.0
-    for k in range(at.size):
-        point = _project(queries, at[k : k + 1], centre, root)[0]
-        to_centre = 0.0
-        for f in range(point.size):
-            to_centre += point[f] * point[f]
-        if to_centre > 0 and radius / to_centre <= floor[k]:
-            continue
-        found[0, k] = found[1, k] = to_centre
-        # More than two radii away no negative inside is near enough to lower the ratio of radius to
-        # distance, by the triangle inequality; nearer, only those below the limit are. The margins
-        # are for rounding.
-        if to_centre <= 4.001 * radius:
-            found[1, k] = _nearest(point, positives, np.inf)
-            limit = 1.001 * found[1, k] * radius / to_centre if to_centre > 0 else np.inf
-            found[2, k] = _nearest(point, negatives, limit)
-            if found[1, k] == 0:
-                found[3, k] = _count_copies(point, positives)
-                found[4, k] = _count_copies(point, negatives)
-    return found
