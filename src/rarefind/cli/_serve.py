@@ -82,6 +82,7 @@ def _serve_all(settings: DeskSettings, host: str, port: int, web_port: int) -> N
         settings = replace(settings, decisions=address)
         typer.echo(f"Transactions: {address}/transactions")
         typer.echo(f"People and their programs: {_url(host, people.getsockname()[1])}/")
+        _print_first_link(settings, _url(host, people.getsockname()[1]))
         typer.echo(_SURVIVES[settings.durability])
         typer.echo("Logs go to standard error, a line of JSON for each event. Starting …")
 
@@ -112,10 +113,24 @@ def _serve_one(
             what = "Transactions" if name == "decision" else "People and their programs"
             rest = "/transactions" if name == "decision" else "/"
             typer.echo(f"{what}: {_url(host, door.getsockname()[1])}{rest}")
+        if name == "web" and door is not None:
+            _print_first_link(settings, _url(host, door.getsockname()[1]))
         if name == "decision":
             typer.echo(_SURVIVES[settings.durability])
         if not run_one(name, settings, door):
             raise typer.Exit(1)
+
+
+def _print_first_link(settings: DeskSettings, url: str) -> None:
+    """Print the link for the first administrator, as long as nobody can sign in."""
+    from rarefind.cli._desk_users import welcome_address
+    from rarefind.desk.folder import DeskFolder
+    from rarefind.desk.people import People
+
+    with DeskFolder(settings.path, settings.database) as folder:
+        link = People.of(folder).first_link()
+    if link is not None:
+        typer.echo(f"Nobody can sign in yet. The first admin does: {welcome_address(url, link)}")
 
 
 def _url(host: str, port: int) -> str:

@@ -22,6 +22,7 @@ from rarefind.desk.database import Database
 from rarefind.desk.labels import Claims, LabelHistory
 from rarefind.desk.ledger import Ledger
 from rarefind.desk.parity import ParityDays
+from rarefind.desk.people import Passwords, People
 from rarefind.desk.schema import Schema
 from rarefind.desk.webhooks import Webhooks
 
@@ -45,6 +46,8 @@ class WebDoor:
         The desk's own, which signs messages.
     log : Log
     clock : DeskClock
+    passwords : Passwords
+        How passwords are kept.
     """
 
     schema: Schema
@@ -55,10 +58,12 @@ class WebDoor:
     secret: bytes
     log: Log = field(default_factory=lambda: Log("web"))
     clock: DeskClock = field(default_factory=DeskClock)
+    passwords: Passwords = field(default_factory=Passwords)
 
     def __post_init__(self) -> None:
         self.control = Control(self.database, self.schema, self.models, self.clock)
         self.tokens = Tokens(self.database, self.control.audit)
+        self.people = People(self.database, self.control.audit, self.clock, self.passwords)
         self.limit = RateLimit(self.schema.limits.requests)
         self.metrics = WebMetrics()
         self.views = Views(self.schema)

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from fastapi import APIRouter
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import HTMLResponse
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from rarefind import __version__
 from rarefind.data.clock import period_around
@@ -24,6 +25,7 @@ from rarefind.desk.api.door import Door, WebDoor
 from rarefind.desk.api.openapi import example_transaction
 from rarefind.desk.api.views import instant
 from rarefind.desk.database import DatabaseUnavailable
+from rarefind.desk.pages.visit import HOME, visit_of
 from rarefind.desk.parity import ParityDay
 
 if TYPE_CHECKING:
@@ -56,6 +58,14 @@ class TodayCounts:
 
 
 @router.get("/")
+async def show_start(door: Door, request: Request) -> Response:
+    """Show the state of the desk, and to who has signed in the work that there is."""
+    if await visit_of(request) is not None:
+        return RedirectResponse(HOME, 303)
+    return await show_page(door)
+
+
+@router.get("/status")
 async def show_page(door: Door) -> HTMLResponse:
     """Show the state of the desk."""
     state = await door.decisions.state()

@@ -41,6 +41,9 @@ from rarefind.desk.api.web_metrics import Counted
 from rarefind.desk.control import ControlConflict, ControlError, NotThere
 from rarefind.desk.database import CommitUnknown, DatabaseUnavailable
 from rarefind.desk.labels import ClaimError, NoSuchClaim
+from rarefind.desk.pages.errors import ProblemPages, is_page, problem_page
+from rarefind.desk.pages.site import ROUTERS
+from rarefind.desk.pages.visit import SignInNeeded, sign_in_first
 from rarefind.desk.webhooks import AddressError, NoSuchWebhook, WebhookError
 from rarefind.rules import RuleError
 
@@ -106,6 +109,15 @@ def web_app(
         )
         return problem_response(ProblemError("unavailable", detail, retry_after=1))
 
+    tell_mistake = answerer_of_errors(door.log)
+
+    async def answer_mistake(request: Request, error: Exception) -> Response:
+        answer = tell_mistake(request, error)
+        if is_page(request.url.path):
+            problem = ProblemError("internal", "")
+            return await problem_page(request, problem.body, problem.status)
+        return answer
+
     app = FastAPI(
         openapi_url=None,
         redirect_slashes=False,
@@ -114,6 +126,7 @@ def web_app(
         middleware=[
             Middleware(Counted, metrics=door.metrics),
             Middleware(SafeHeaders),
+            Middleware(ProblemPages),
             Middleware(KeptSlashes),
             Middleware(BodyLimit, limit=door.schema.limits.body, but=_UPLOADS),
         ],
@@ -122,13 +135,16 @@ def web_app(
             RequestValidationError: _answer_parameter,
             HTTPException: answer_http_error,
             DatabaseUnavailable: answer_unavailable,
-            Exception: answerer_of_errors(door.log),
+            SignInNeeded: sign_in_first,
+            Exception: answer_mistake,
         }
         | {kind: _answerer(*problem) for kind, problem in _KINDS.items()},
     )
     app.state.door = door
     for resource in _RESOURCES:
         app.include_router(resource.router)
+    for router in ROUTERS:
+        app.include_router(router)
     return app
 
 

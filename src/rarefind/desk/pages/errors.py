@@ -1,0 +1,79 @@
+"""What is wrong, as a page: people are told the same problems as programs, in their language."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from rarefind.desk.api.problems import MEDIA
+from rarefind.desk.pages import cookies
+from rarefind.desk.pages.forms import Form
+from rarefind.desk.pages.visit import HOME, Guest, visit_of
+from rarefind.desk.records import Problem
+
+__all__ = ["ProblemPages", "is_page", "problem_page"]
+
+#: Whose sentence says more than the text of the page does.
+_TELLING: Final = frozenset({"conflict", "invalid", "not-found", "too-large"})
+
+
+class ProblemPages:
+    """Makes pages of the problems that are answered where people have asked."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http" or not is_page(scope["path"]):
+            return await self.app(scope, receive, send)
+        start: Message | None = None
+        body = b""
+
+        async def hold_problems(message: Message) -> None:
+            nonlocal start, body
+            if message["type"] == "http.response.start":
+                if Headers(scope=message).get("content-type") == MEDIA:
+                    start = message
+                    return
+            elif start is not None:
+                body += message.get("body", b"")
+                return
+            await send(message)
+
+        await self.app(scope, receive, hold_problems)
+        if start is not None:
+            problem = msgspec.json.decode(body, type=Problem)
+            headers = Headers(scope=start)
+            response = await problem_page(Request(scope, receive), problem, start["status"])
+            for name in ("retry-after", "allow"):
+                if name in headers:
+                    response.headers[name] = headers[name]
+            await response(scope, receive, send)
+        return None
+
+
+def is_page(path: str) -> bool:
+    """Whether people, and not programs, ask for what is at an address."""
+    return path == HOME or path.startswith(f"{HOME}/")
+
+
+async def problem_page(request: Request, problem: Problem, status: int) -> Response:
+    """The page that tells a problem."""
+    visit: Guest | None = None
+    if status < 500:
+        visit = await visit_of(request)
+    if visit is None:
+        visit = Guest(request, Form(), cookies.visitor_of(request))
+    return visit.page(
+        "problem.html",
+        status,
+        kind=problem.type.replace("-", "_"),
+        detail=problem.detail if problem.type in _TELLING else "",
+        said="",
+    )

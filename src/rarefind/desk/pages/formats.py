@@ -1,0 +1,94 @@
+"""Amounts, numbers, dates and times, as a language writes them, in the time zone of the desk."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+from zoneinfo import ZoneInfo
+
+from babel import Locale
+from babel.dates import format_date, format_datetime, format_time, format_timedelta
+from babel.numbers import format_decimal, format_percent
+
+from rarefind.desk.api.views import instant
+from rarefind.desk.clock import DeskClock
+from rarefind.desk.schema import Schema
+
+__all__ = ["Formats"]
+
+
+class Formats:
+    """Writes what pages show; in templates it is called ``show``.
+
+    Times are nanoseconds since 1970 in UTC, as they are stored.
+
+    Parameters
+    ----------
+    locale : Locale
+    schema : Schema
+    clock : DeskClock
+
+    Examples
+    --------
+    >>> from rarefind.desk.clock import ManualClock
+    >>> from types import SimpleNamespace as Some
+    >>> schema = Some(transaction=Some(minor_units=2, time_zone="Europe/Paris"))
+    >>> show = Formats(Locale("en", "GB"), schema, ManualClock(1_769_860_800 * 10**9))
+    >>> show.amount(123456), show.time(0), show.percent(0.125, 1)
+    ('1,234.56', '1 Jan 1970, 01:00', '12.5%')
+    """
+
+    def __init__(self, locale: Locale, schema: Schema, clock: DeskClock) -> None:
+        self._locale, self._clock = locale, clock
+        self._minor_units = schema.transaction.minor_units
+        self._zone = ZoneInfo(schema.transaction.time_zone)
+
+    def number(self, number: float, digits: int | None = None) -> str:
+        """A number, by default with as many digits as it needs, at most three after the point."""
+        form = None if digits is None else "#,##0" + ("." + "0" * digits if digits else "")
+        return format_decimal(number, form, locale=self._locale)
+
+    def amount(self, minor: int) -> str:
+        """An amount that is stored in minor units."""
+        units = self._minor_units
+        return self.number(Decimal(minor).scaleb(-units), units)  # type: ignore[arg-type]
+
+    def percent(self, share: float, digits: int = 0) -> str:
+        """A share of 1 in per cent."""
+        pattern = "#,##0" + ("." + "0" * digits if digits else "")
+        own = self._locale.percent_formats[None].pattern
+        return format_percent(share, own.replace("#,##0", pattern), locale=self._locale)
+
+    def day(self, time: int) -> str:
+        """The day of a time."""
+        return format_date(self._local(time), "medium", locale=self._locale)
+
+    def time(self, time: int) -> str:
+        """A time with its day, to the minute."""
+        parts = (self.day(time), self.clock(time))
+        return self._locale.datetime_formats["medium"].format(parts[1], parts[0])
+
+    def clock(self, time: int) -> str:
+        """A time of a day, to the minute."""
+        return format_time(self._local(time), "short", locale=self._locale)
+
+    def ago(self, time: int) -> str:
+        """How long ago it was, or how far ahead, in words."""
+        delta = instant(time) - instant(self._clock.now())
+        return format_timedelta(delta, add_direction=True, locale=self._locale)
+
+    def length(self, nanoseconds: int) -> str:
+        """How long something takes, in words."""
+        delta = instant(nanoseconds) - instant(0)
+        return format_timedelta(delta, locale=self._locale)
+
+    def iso(self, time: int) -> str:
+        """A time for machines, as ``<time datetime=…>`` has it."""
+        return self._local(time).isoformat(timespec="seconds")
+
+    def exactly(self, time: int) -> str:
+        """A time with its day and seconds."""
+        return format_datetime(self._local(time), "medium", locale=self._locale)
+
+    def _local(self, time: int) -> datetime:
+        return instant(time).astimezone(self._zone)
