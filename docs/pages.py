@@ -1,4 +1,4 @@
-"""Write the table of docs/desk/pages.md, every page and who may open it: ``python docs/pages.py``."""
+"""Write the table of docs/desk/pages.md, who may open what: ``python docs/pages.py``."""
 
 from pathlib import Path
 
