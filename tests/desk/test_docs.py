@@ -14,9 +14,11 @@ from rarefind.cli import app
 from rarefind.desk.api.described import describe_web
 from rarefind.desk.api.metrics import Metrics
 from rarefind.desk.api.openapi import describe_decisions
-from rarefind.desk.api.roles import DESCRIPTIONS
+from rarefind.desk.api.roles import DESCRIPTIONS, is_allowed
 from rarefind.desk.api.web import web_app
 from rarefind.desk.api.web_metrics import WebMetrics
+from rarefind.desk.pages.site import page_routes
+from rarefind.desk.people import USER_ROLES
 from rarefind.desk.schema import EntitySchema, Schema
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -84,6 +86,22 @@ def test_the_page_of_the_api_names_no_route_that_is_not_there():
     written = re.findall(r"^\| `([A-Z]+ /[^`]*)` \|", ROUTES, re.MULTILINE)
     assert written
     assert set(written) <= known
+
+
+def test_every_page_is_on_the_page_of_pages_with_who_may_open_it():
+    table = PAGES["pages"].partition("## Every page and action")[2]
+    written = re.findall(r"^\| `([A-Z]+ /[^`]*)` \| (.*) \| (.+?) \|$", table, re.MULTILINE)
+    assert written == [
+        (
+            f"{route.method} {route.path}",
+            " | ".join(
+                "✓" if route.action is None or is_allowed(role, route.action) else "–"
+                for role in USER_ROLES
+            ),
+            route.does,
+        )
+        for route in page_routes()
+    ], "python docs/pages.py writes the table"
 
 
 def test_every_figure_for_prometheus_is_on_the_page_of_running():

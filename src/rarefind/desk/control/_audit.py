@@ -27,6 +27,7 @@ __all__ = ["Audit", "AuditRow", "AuditVerification", "record_change", "revision"
 
 _COLUMNS = "number, at, person, action, subject, detail, chain"
 _BATCH = 2_000
+_LARGEST = 2**63 - 1
 _encode = msgspec.json.Encoder(order="sorted").encode
 
 
@@ -128,6 +129,43 @@ class Audit:
     def read(self, after: int = 0, limit: int = 1_000) -> list[AuditRow]:
         """Return the rows after a number, the oldest first."""
         return [_as_row(row) for row in self._rows(after, limit)]
+
+    def newest(
+        self, before: int | None = None, person: str = "", action: str = "", limit: int = 50
+    ) -> list[AuditRow]:
+        """Return rows before a number, the newest first; of one person, of one action, or of all.
+
+        However long the log is, no more rows are read than are returned, unless both a person and
+        an action are named: then those of the person.
+        """
+        wanted = {"person": person, "action": action}
+        given = {name: value for name, value in wanted.items() if value}
+        conditions = ["number < :before", *(f"{name} = :{name}" for name in given)]
+        rows = self._database.read(
+            f"SELECT {_COLUMNS} FROM audit WHERE {' AND '.join(conditions)} "
+            "ORDER BY number DESC LIMIT :limit",
+            before=_LARGEST if before is None else before,
+            limit=limit,
+            **given,
+        )
+        return [_as_row(row) for row in rows]
+
+    def people(self) -> list[str]:
+        """Return all who are named in the log."""
+        return self._different("person")
+
+    def actions(self) -> list[str]:
+        """Return all that was ever done."""
+        return self._different("action")
+
+    def _different(self, column: str) -> list[str]:
+        """The different values of a column, each found by a step through its index."""
+        rows = self._database.read(
+            f"WITH RECURSIVE found (value) AS (SELECT min({column}) FROM audit UNION ALL "
+            f"SELECT (SELECT min({column}) FROM audit WHERE {column} > value) FROM found "
+            "WHERE value IS NOT NULL) SELECT value FROM found WHERE value IS NOT NULL"
+        )
+        return sorted(str(row[0]) for row in rows)
 
     def verify(self, expected: Position | None = None) -> AuditVerification:
         """Look whether every row is as it was written.

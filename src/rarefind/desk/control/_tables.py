@@ -90,4 +90,8 @@ STEPS = (
     );
     CREATE INDEX orders_by_state ON orders (state);
     """,
+    """
+    CREATE INDEX audit_by_person ON audit (person, number);
+    CREATE INDEX audit_by_action ON audit (action, number);
+    """,
 )

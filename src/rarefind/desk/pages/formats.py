@@ -9,12 +9,15 @@ from zoneinfo import ZoneInfo
 from babel import Locale
 from babel.dates import format_date, format_datetime, format_time, format_timedelta
 from babel.numbers import format_decimal, format_percent
+from babel.units import format_unit
 
 from rarefind.desk.api.views import instant
 from rarefind.desk.clock import DeskClock
 from rarefind.desk.schema import Schema
 
 __all__ = ["Formats"]
+
+_UNITS = {"day": 86_400, "hour": 3_600, "minute": 60, "second": 1}
 
 
 class Formats:
@@ -78,7 +81,11 @@ class Formats:
         return format_timedelta(delta, add_direction=True, locale=self._locale)
 
     def length(self, nanoseconds: int) -> str:
-        """How long something takes, in words."""
+        """How long something takes, in words: exactly where one unit says it, else about."""
+        seconds = nanoseconds // 10**9
+        for unit, size in _UNITS.items():
+            if seconds >= size and seconds % size == 0:
+                return format_unit(seconds // size, f"duration-{unit}", locale=self._locale)
         delta = instant(nanoseconds) - instant(0)
         return format_timedelta(delta, locale=self._locale)
 

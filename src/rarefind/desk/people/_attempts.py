@@ -39,7 +39,11 @@ class Attempts:
         now = self._clock.now()
         since = now - _WINDOW
         with self._database.write() as writer:
-            writer.execute("DELETE FROM attempts WHERE at <= :since", since=since)
+            # Those of the time ahead are there where the clock was set back: nobody must wait
+            # until it is there again.
+            writer.execute(
+                "DELETE FROM attempts WHERE at <= :since OR at > :now", since=since, now=now
+            )
             for subject, most in zip(_subjects(name, address), _MOST, strict=True):
                 rows = writer.read(
                     "SELECT at FROM attempts WHERE subject = :subject ORDER BY at DESC "
@@ -48,10 +52,8 @@ class Attempts:
                     most=most - 1,
                 )
                 if rows:
-                    # When the oldest of them leaves the window. A clock that was set back by days
-                    # must not shut people out for days.
-                    left = min(rows[0][0] - since, _WINDOW)
-                    raise PeopleError("too_many", minutes=-(-left // _MINUTE))
+                    # When the oldest of them leaves the window.
+                    raise PeopleError("too_many", minutes=-(-(rows[0][0] - since) // _MINUTE))
             writer.executemany(
                 "INSERT INTO attempts (subject, at) VALUES (:subject, :now)",
                 [{"subject": each, "now": now} for each in _subjects(name, address)],

@@ -1,0 +1,132 @@
+"""What every page says about itself to a browser, and what it says of strangers' texts."""
+
+import re
+
+import pytest
+from desk_pages import PagesDesk, text_of
+from desk_web import SCHEMA
+from msgspec.structs import replace
+
+from rarefind.desk.pages.menu import menu_of
+
+NASTY = "<script>alert(1)</script>{{7*7}}\"'><img src=x onerror=alert(2)>"
+PATHS = [*(item.path for item in menu_of("admin")), "/desk/account", "/desk/nothing"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_page_runs_and_loads_nothing_but_files_of_the_desk(web, path):
+    answer = web.visit(path, "admin")
+    policy = dict(
+        each.strip().split(" ", 1) for each in answer.headers["content-security-policy"].split(";")
+    )
+    assert policy == {
+        "default-src": "'none'",
+        "script-src": "'self'",
+        "style-src": "'self'",
+        "img-src": "'self' data:",
+        "connect-src": "'self'",
+        "form-action": "'self'",
+        "frame-ancestors": "'none'",
+        "base-uri": "'none'",
+    }
+    assert answer.headers["cache-control"] == "no-store"
+    assert answer.headers["referrer-policy"] == "no-referrer"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    for place in re.findall(r'<(?:script|link|img)[^>]*(?:src|href)="([^"]+)"', answer.text):
+        file = web.visit(place, None)
+        assert file.status_code == 200, place
+        assert "immutable" in file.headers["cache-control"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_page_can_be_read_by_machines(web, path):
+    text = web.visit(path, "admin").text
+    assert text.count("<h1") == 1
+    assert text.count("<main") == 1
+    assert '<html lang="en"' in text
+    assert 'href="#main"' in text
+    ids = re.findall(r'\sid="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+    for table in re.findall(r"<table.*?</table>", text, re.DOTALL):
+        assert "<caption>" in table
+        assert 'scope="col"' in table
+    for name in re.findall(r'<label for="([^"]+)"', text):
+        assert name in ids
+
+
+def test_a_file_that_is_not_there_is_told(web):
+    assert web.visit("/desk/static/desk.css", None).status_code == 404
+
+
+def test_texts_of_strangers_are_only_text_on_every_page(tmp_path):
+    web = PagesDesk(tmp_path, schema=replace(SCHEMA, name=NASTY))
+    people, door = web.door.people, web.door
+    web.add_user(NASTY[:100], "admin")
+    session = people.sessions.find(web.sessions[NASTY[:100]])
+    assert session is not None
+    with web.database.write() as writer:
+        people.sessions.begin(writer, session[0], NASTY, NASTY)
+        door.control.audit.add(writer, NASTY, NASTY, NASTY, {NASTY: NASTY})
+    door.tokens.make(NASTY[:100], "ingest", 1)
+    url = f"https://example.com/{NASTY}".replace(" ", "")
+    door.webhooks.make(url, ["alert.raised"], NASTY[:100])
+    for path in [*PATHS, f"/desk/audit?person={NASTY}", f"/desk/{NASTY}"]:
+        page = web.visit(path, NASTY[:100])
+        assert "<script>alert" not in page.text, path
+        assert "<img src=x" not in page.text, path
+        assert "49" not in text_of(page).replace(NASTY, ""), path
+        assert "{{7*7}}" in page.text
+    for path, fields in {
+        "/desk/users": {"name": NASTY * 2, "role": NASTY},
+        "/desk/users/1/role": {"role": NASTY},
+        "/desk/tokens": {"name": NASTY * 2, "role": "admin"},
+        "/desk/settings/webhooks": {"url": NASTY, "events": NASTY},
+        "/desk/account": {"language": NASTY, "theme": NASTY},
+        "/desk/account/password": {"present_password": NASTY, "password": NASTY},
+    }.items():
+        page = web.submit(path, NASTY[:100], **fields)
+        assert page.status_code == 422, path
+        assert "<script>alert" not in page.text, path
+        assert "<img src=x" not in page.text, path
+    web.close()
+
+
+def test_french_is_asked_for_by_the_browser_or_the_account(web):
+    french = web.visit("/desk/users", "admin", headers={"accept-language": "fr"})
+    assert "<h1>Utilisateurs</h1>" in french.text
+    assert '<html lang="fr"' in french.text
+    web.submit("/desk/account", "admin", language="fr", theme="dark")
+    page = web.visit("/desk/users", "admin").text
+    assert "<h1>Utilisateurs</h1>" in page
+    assert 'data-theme="dark"' in page
+
+
+def test_problems_are_pages_for_people(web, monkeypatch):
+    missing = web.visit("/desk/nothing", "admin")
+    assert missing.status_code == 404
+    assert "There is nothing at this address" in text_of(missing)
+    assert web.visit("/desk/nothing", None).status_code == 404
+    assert web.visit("/desk/sign-out", "admin").status_code == 405
+    assert web.visit("/desk/audit?before=x", "admin").status_code == 422
+
+    def fail(*_, **__):
+        raise KeyError("4111")
+
+    monkeypatch.setattr(web.door.control.audit, "newest", fail)
+    mistake = web.visit("/desk/audit", "admin")
+    assert mistake.status_code == 500
+    assert "The desk has made a mistake" in text_of(mistake)
+    assert "4111" not in mistake.text + web.log.getvalue()
+
+
+def test_a_database_that_is_away_is_a_page_too(web, monkeypatch):
+    from rarefind.desk.database import DatabaseUnavailable
+
+    def fail(*_, **__):
+        raise DatabaseUnavailable("gone")
+
+    monkeypatch.setattr(web.door.people.sessions, "find", fail)
+    answer = web.visit("/desk/account", "admin")
+    assert answer.status_code == 503
+    assert "cannot answer now" in text_of(answer)
+    assert answer.headers["retry-after"] == "1"
