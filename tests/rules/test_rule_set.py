@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rarefind.rules import Rule, RuleError, RuleSet
+from rarefind.rules import Rule, RuleError, RuleSet, read_rules
 
 FILE = """
 # Written by the desk.
@@ -75,6 +75,22 @@ def test_a_long_constant_is_shortened_in_its_error():
     ) as caught:
         RuleSet.from_json(json.dumps({"constants": {"home": ["FR"] * 2000}, "rules": []}))
     assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize(
+    ("text", "ending"),
+    [
+        (f"let limit = {'x' * 5000}", r"x' is not a number, a text in quotes, true or false\.$"),
+        (f"{'x' * 5000}: amount > 'FR", r"\.$"),
+        (f"{'x' * 5000}: amount > 1", r"x': The column 'amount' is a text, .* is needed\.$"),
+        (f"weight {'x' * 5000} = 2", r"x', and no rule of that name\.$"),
+    ],
+)
+def test_what_is_long_is_shortened_in_errors(tmp_path, text, ending):
+    (tmp_path / "a.rules").write_text(text)
+    with pytest.raises(ValueError, match=f"x….*{ending}") as caught:
+        read_rules(tmp_path / "a.rules", pd.DataFrame({"amount": ["a", "b"]}))
+    assert len(str(caught.value)) <= 500
 
 
 def test_names_are_their_own():

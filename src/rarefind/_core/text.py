@@ -40,6 +40,18 @@ def visible(text: object, keep: str = "") -> str:
     return _HIDDEN.sub(shown, str(text))
 
 
+def without_middle(text: str, most: int = 500) -> str:
+    """Text that is not much longer than that, with dots for the middle of a longer one.
+
+    Examples
+    --------
+    >>> without_middle("The rule 'aaaaaaaaaaaaaaaaaaaaaaaaa' is too long.", 30)
+    "The rule 'aaaaa…' is too long."
+    """
+    half = most // 2
+    return text if len(text) <= most else f"{text[:half]}…{text[half + 1 - most :]}"
+
+
 def is_number(text: str) -> bool:
     """Whether Python reads it as a number.
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 from lark import Lark, Token, Transformer
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput
 
+from rarefind._core.text import without_middle
 from rarefind.rules.syntax import (
     And,
     Arithmetic,
@@ -95,7 +96,13 @@ _HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 
 class RuleError(ValueError):
-    """A rule that cannot be read, or that does not fit its columns."""
+    """A rule that cannot be read, or that does not fit its columns.
+
+    Names and values of any length may stand in its sentence, whose middle is then left out.
+    """
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(without_middle(sentence))
 
 
 def parse(text: str) -> Node:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from rarefind._core.text import without_middle
 from rarefind.data.target import check_column
 from rarefind.rules._parse import RuleError
 from rarefind.rules._rule import Rule
@@ -131,7 +132,7 @@ def _misfits(rules: Iterable[Rule], table: pd.DataFrame) -> list[str]:
         try:
             _check_rule_fits(rule, table)
         except ValueError as error:
-            mistakes.append(f"Rule {rule.name!r}: {error}")
+            mistakes.append(without_middle(f"Rule {rule.name!r}: {error}"))
     return mistakes
 
 
