@@ -9,6 +9,7 @@ from rarefind.desk.control import Control, Order
 from rarefind.desk.database import Database
 from rarefind.desk.features.snapshots import delete_snapshots
 from rarefind.desk.folder import DeskFolder
+from rarefind.desk.measures import delete_pieces_with
 from rarefind.desk.schema import Schema
 
 __all__ = ["carry_out_alone", "end_order", "export_entity", "order_erasure", "place_of_entity"]
@@ -63,6 +64,7 @@ def carry_out_alone(folder: DeskFolder, control: Control, database: Database, no
         by = order.answered_by or order.asked_by
         ledger.erase(place, order.key, by=by, now=now, order=order.id)
         delete_snapshots(folder.snapshots)
+        delete_pieces_with(folder.history, ledger.erased_rows(order.id))
         if not ledger.clean():
             raise ValueError("Another program reads the ledger: try again when it has ended.")
         end_order(control, database, folder.schema, order, ledger.erased_by(order.id))

@@ -138,6 +138,11 @@ class DeskFolder:
         """The folder of snapshots of the features."""
         return self.path / "snapshots"
 
+    @property
+    def history(self) -> Path:
+        """The folder of the last weeks of the ledger as columns; it can be made again."""
+        return self.path / "history"
+
     def open_desk(self) -> Database:
         """Open the desk's own database: cases, verdicts, rules, lists, models, tokens."""
         if self._url is not None:

@@ -121,6 +121,12 @@ class SnapshotSchema(_Section, frozen=True):
     every: str = "1h"
 
 
+class HistorySchema(_Section, frozen=True):
+    """The last weeks as columns, which rules and models are tried and measured on."""
+
+    days: int = 90
+
+
 class RetentionSchema(_Section, frozen=True):
     """How long transactions are kept."""
 
@@ -140,6 +146,7 @@ class Schema(_Section, frozen=True):
     retention: RetentionSchema = RetentionSchema()
     webhooks: WebhookSchema = WebhookSchema()
     snapshots: SnapshotSchema = SnapshotSchema()
+    history: HistorySchema = HistorySchema()
 
     @classmethod
     def from_text(cls, text: str) -> Self:

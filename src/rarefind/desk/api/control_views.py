@@ -29,6 +29,8 @@ def rule_summary(rule: DeskRule) -> RuleSummary:
         note=rule.note,
         person=rule.person,
         at=instant(rule.at),
+        limits=rule.limits,
+        sunset=rule.sunset,
     )
 
 

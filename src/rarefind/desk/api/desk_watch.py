@@ -21,6 +21,7 @@ from rarefind.desk.decision.upkeep import Upkeep
 from rarefind.desk.erasure import end_order
 from rarefind.desk.features.snapshots import delete_snapshots
 from rarefind.desk.labels import Label, LabelHistory
+from rarefind.desk.measures import delete_pieces_with
 
 __all__ = ["DeskWatch"]
 
@@ -47,6 +48,8 @@ class DeskWatch:
     decider : Decider
     snapshots : Path
         The folder of snapshots, which may have who was erased.
+    history : Path
+        The folder of the ledger as columns, which may have it, too.
     log : Log
 
     Attributes
@@ -66,10 +69,12 @@ class DeskWatch:
         tokens: Tokens,
         decider: Decider,
         snapshots: Path,
+        history: Path,
         log: Log,
     ) -> None:
         self._database, self._control, self._labels = database, control, labels
         self._tokens, self._decider, self._snapshots, self._log = tokens, decider, snapshots, log
+        self._history = history
         self.upkeep = Upkeep(decider)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="desk-watch")
         self._labels_read: int | None = None
@@ -181,6 +186,10 @@ class DeskWatch:
         while await batcher.alone(step, threaded=True):
             continue
         await self._read(partial(delete_snapshots, self._snapshots))
+        rows = await batcher.alone(
+            partial(self._decider.ledger.erased_rows, order.id), threaded=True
+        )
+        await self._read(partial(delete_pieces_with, self._history, rows))
         if not await batcher.alone(self._decider.ledger.clean, threaded=True):
             return  # a reader holds the log: at the next look
         erased = await batcher.alone(

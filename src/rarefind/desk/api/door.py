@@ -21,6 +21,7 @@ from rarefind.desk.control import Control
 from rarefind.desk.database import Database
 from rarefind.desk.labels import Claims, LabelHistory
 from rarefind.desk.ledger import Ledger
+from rarefind.desk.measures import History, MeasuredRules, Others, Proposals, RipeLabels
 from rarefind.desk.parity import ParityDays
 from rarefind.desk.people import Passwords, People
 from rarefind.desk.schema import Schema
@@ -80,6 +81,16 @@ class WebDoor:
         )
         self.claims = Claims(self.database, self.labels, self.clock)
         self.parity = ParityDays(self.database)
+        self.history = History(
+            self.models.with_name("history"),
+            self.schema,
+            self.ledger,
+            RipeLabels(self.labels),
+            self.clock,
+        )
+        self.others = Others(self.control)
+        self.measured = MeasuredRules(self.database)
+        self.proposals = Proposals(self.database)
         #: What the page has counted last, and when by a clock that never goes back.
         self.page_counts: tuple[float, Any] | None = None
 

@@ -114,6 +114,7 @@ class DecisionProcess:
             tokens,
             self.decider,
             folder.snapshots,
+            folder.history,
             self.log,
         )
         self.idle = IdleWork(ledger, self.watch.upkeep, folder.snapshots, self.log)

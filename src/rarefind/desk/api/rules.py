@@ -71,6 +71,8 @@ def save_rule(
         constants=rule.constants,
         note=rule.note,
         based_on=rule.based_on,
+        limits=rule.limits,
+        sunset=rule.sunset,
     )
     return json_answer(rule_summary(saved))
 

@@ -11,6 +11,7 @@ from rarefind.desk.control._control import Control
 from rarefind.desk.control._desk_model import TableDeskModel, digest_of
 from rarefind.desk.control._errors import ControlConflict, ControlError, NotThere
 from rarefind.desk.control._in_force import InForce, load_in_force
+from rarefind.desk.control._limits import LIMITS, THE_DESK
 from rarefind.desk.control._lists import Lists, NamedList
 from rarefind.desk.control._models import ModelRow, Models, ModelState, model_path
 from rarefind.desk.control._orders import Order, Orders, OrderState
@@ -18,7 +19,9 @@ from rarefind.desk.control._rule_rows import ROLES, DeskRule, RuleRole
 from rarefind.desk.control._rules import Rules, rule_columns
 
 __all__ = [
+    "LIMITS",
     "ROLES",
+    "THE_DESK",
     "Audit",
     "AuditRow",
     "AuditVerification",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 import msgspec
@@ -14,7 +14,7 @@ __all__ = ["ROLES", "DeskRule", "RuleRole", "current_rules", "versions_of"]
 RuleRole = Literal["off", "shadow", "scoring", "blocking"]
 #: Not run; only watched; raises an alert; denies.
 ROLES: tuple[RuleRole, ...] = get_args(RuleRole)
-_COLUMNS = "name, version, text, role, weight, constants, lists, note, person, at"
+_COLUMNS = "name, version, text, role, weight, constants, lists, note, person, at, limits, sunset"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,10 @@ class DeskRule:
         Why it was saved.
     person : str
     at : int
+    limits : dict of float
+        Measures and the bounds that retire it, such as ``{"min_precision": 0.05}``.
+    sunset : str or None
+        The day from which on it is off, as 2026-12-31.
     """
 
     name: str
@@ -51,6 +55,8 @@ class DeskRule:
     note: str
     person: str
     at: int
+    limits: dict[str, float] = field(default_factory=dict)
+    sunset: str | None = None
 
 
 def current_rules(reader: Database | Writer) -> list[DeskRule]:
@@ -73,7 +79,7 @@ def versions_of(reader: Database | Writer, name: str) -> list[DeskRule]:
 
 
 def _as_rule(row: Row) -> DeskRule:
-    name, version, text, role, weight, constants, lists, note, person, at = row
+    name, version, text, role, weight, constants, lists, note, person, at, limits, sunset = row
     return DeskRule(
         name,
         version,
@@ -85,4 +91,6 @@ def _as_rule(row: Row) -> DeskRule:
         note,
         person,
         at,
+        msgspec.json.decode(limits) if limits else {},
+        sunset,
     )

@@ -18,6 +18,7 @@ from rarefind.desk.control._errors import (
     check_name,
     check_note,
 )
+from rarefind.desk.control._limits import THE_DESK, check_limits, check_sunset
 from rarefind.desk.control._lists import StoredLists
 from rarefind.desk.control._rule_rows import (
     ROLES,
@@ -103,6 +104,8 @@ class Rules:
         constants: Mapping[str, Any] | None = None,
         note: str = "",
         based_on: int | None = None,
+        limits: Mapping[str, float] | None = None,
+        sunset: str | None = None,
     ) -> DeskRule:
         """Save a new rule, or another version of one that is there.
 
@@ -120,6 +123,10 @@ class Rules:
         based_on : int, optional
             The version that the person has changed (0 for a new rule): if there is a newer one by
             now, it is refused, so that nobody undoes another's change unseen.
+        limits : dict of float, optional
+            What retires it, by the names in ``LIMITS``; by default as before.
+        sunset : str, optional
+            The day from which on it is off, as 2026-12-31; empty for none; by default as before.
 
         Raises
         ------
@@ -129,6 +136,8 @@ class Rules:
             If it is based on a version that is not the last one.
         """
         self._check_words(name, person, role, weight, note)
+        limits = None if limits is None else check_limits(limits)
+        sunset = None if sunset is None else check_sunset(sunset)
         with self._database.write() as writer:
             rule = self._rule(writer, text, name, constants or {}, weight)
             before = versions_of(writer, name)
@@ -141,6 +150,10 @@ class Rules:
             if not before and len(current_rules(writer)) >= _MOST:
                 raise ControlError(f"A desk has at most {_MOST:,} rules.")
             kept = role or (before[-1].role if before else "shadow")
+            if limits is None:
+                limits = before[-1].limits if before else {}
+            if sunset is None:
+                sunset = (before[-1].sunset or "") if before else ""
             saved = DeskRule(
                 name=name,
                 version=version + 1,
@@ -152,6 +165,8 @@ class Rules:
                 note=note,
                 person=person,
                 at=self._clock.now(),
+                limits=dict(limits),
+                sunset=sunset or None,
             )
             self._add(writer, saved, "save rule")
         return saved
@@ -175,6 +190,26 @@ class Rules:
                 at=self._clock.now(),
             )
             self._add(writer, saved, "set role of rule")
+        return saved
+
+    def retire(self, rule: DeskRule, why: str) -> DeskRule | None:
+        """Turn a rule off by its own limits; None where a person has changed it meanwhile.
+
+        A person turns it on again by :meth:`set_role`; then it is judged by what comes after.
+        """
+        with self._database.write() as writer:
+            now = _versions(writer, rule.name)[-1]
+            if now.version != rule.version or now.role == "off":
+                return None
+            saved = replace(
+                now,
+                version=now.version + 1,
+                role="off",
+                person=THE_DESK,
+                note=check_note(why),
+                at=self._clock.now(),
+            )
+            self._add(writer, saved, "retire rule")
         return saved
 
     def _rule(
@@ -201,8 +236,9 @@ class Rules:
         encode = msgspec.json.encode
         writer.execute(
             "INSERT INTO rule_versions "
-            "(name, version, text, role, weight, constants, lists, note, person, at) VALUES "
-            "(:name, :version, :text, :role, :weight, :constants, :lists, :note, :person, :at)",
+            "(name, version, text, role, weight, constants, lists, note, person, at, limits, "
+            "sunset) VALUES (:name, :version, :text, :role, :weight, :constants, :lists, :note, "
+            ":person, :at, :limits, :sunset)",
             name=rule.name,
             version=rule.version,
             text=rule.text,
@@ -213,6 +249,8 @@ class Rules:
             note=rule.note,
             person=rule.person,
             at=rule.at,
+            limits=encode(rule.limits).decode(),
+            sunset=rule.sunset,
         )
         detail = {
             "version": rule.version,
@@ -222,6 +260,8 @@ class Rules:
             "constants": rule.constants,
             "note": rule.note,
         }
+        if rule.limits or rule.sunset:
+            detail |= {"limits": rule.limits, "sunset": rule.sunset}
         record_change(self._audit, writer, rule.person, action, rule.name, detail)
 
     def _check_words(

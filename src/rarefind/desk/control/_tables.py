@@ -94,4 +94,8 @@ STEPS = (
     CREATE INDEX audit_by_person ON audit (person, number);
     CREATE INDEX audit_by_action ON audit (action, number);
     """,
+    """
+    ALTER TABLE rule_versions ADD COLUMN limits TEXT;
+    ALTER TABLE rule_versions ADD COLUMN sunset TEXT
+    """,
 )

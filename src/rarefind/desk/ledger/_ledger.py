@@ -271,6 +271,15 @@ class Ledger:
         )
         return int(count or 0)
 
+    def erased_rows(self, order: int) -> list[int]:
+        """Return the sequences of the transactions that were erased for an order."""
+        rows = self._database.read(
+            "SELECT erased.sequence FROM erasures JOIN erased ON erased.erasure = erasures.number "
+            "WHERE erasures.for_order = :order",
+            order=order,
+        )
+        return [int(sequence) for (sequence,) in rows]
+
     def erase(
         self,
         entity: int,

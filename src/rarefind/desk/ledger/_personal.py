@@ -90,6 +90,10 @@ def erase(
                 for entry, salt in found
             ],
         )
+        writer.executemany(
+            "INSERT INTO erased (sequence, erasure) VALUES (:sequence, :erasure)",
+            [{"sequence": entry.sequence, "erasure": number} for entry, _ in found],
+        )
         tables.delete_members(
             writer, [(entry.sequence, tables.to_text(entry.entities)) for entry, _ in found]
         )

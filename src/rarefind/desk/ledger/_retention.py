@@ -83,6 +83,7 @@ def delete_before(database: Database, before: int, now: int, limit: int) -> int:
         tables.delete_members(writer, [(row[0], row[7]) for row in rows])
         writer.execute("DELETE FROM entries WHERE sequence <= :cut", cut=cut)
         writer.execute("DELETE FROM labels WHERE sequence <= :cut", cut=cut)
+        writer.execute("DELETE FROM erased WHERE sequence <= :cut", cut=cut)
         newest = [time for (time,) in writer.read("SELECT newest FROM anchors")]
         writer.execute("DELETE FROM anchors")
         writer.execute(

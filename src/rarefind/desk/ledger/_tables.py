@@ -97,6 +97,13 @@ STEPS = (
         PRIMARY KEY (member, sequence)
     ) WITHOUT ROWID
     """,
+    """
+    CREATE TABLE erased (
+        sequence INTEGER NOT NULL PRIMARY KEY,
+        erasure INTEGER NOT NULL
+    );
+    CREATE INDEX erased_by ON erased (erasure)
+    """,
 )
 
 ENTRY_COLUMNS = (

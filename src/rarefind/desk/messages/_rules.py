@@ -28,6 +28,8 @@ class RuleSummary(ReadMessage, frozen=True, kw_only=True):
     note: str
     person: str
     at: Instant
+    limits: dict[str, float] = msgspec.field(default_factory=dict)
+    sunset: str | None = None
 
 
 class NewRule(SentMessage, frozen=True, kw_only=True):
@@ -35,6 +37,8 @@ class NewRule(SentMessage, frozen=True, kw_only=True):
 
     Without a ``role`` it has the one it had, and a new rule is only watched. ``based_on`` is the
     version that was changed, 0 for a new rule: where there is a newer one, nothing is saved.
+    ``limits`` retire it when it is measured, and from the day ``sunset`` on it is off; without them
+    both are as before.
     """
 
     text: Annotated[str, msgspec.Meta(min_length=1, max_length=10_000)]
@@ -45,6 +49,8 @@ class NewRule(SentMessage, frozen=True, kw_only=True):
     )
     note: Note = ""
     based_on: Annotated[int, msgspec.Meta(ge=0, le=2**31)] | None = None
+    limits: Annotated[dict[str, float], msgspec.Meta(max_length=4)] | None = None
+    sunset: Annotated[str, msgspec.Meta(max_length=10)] | None = None
 
 
 class NewRole(SentMessage, frozen=True, kw_only=True):

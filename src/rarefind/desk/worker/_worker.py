@@ -10,13 +10,22 @@ from rarefind.data.clock import nanoseconds
 from rarefind.desk.alerts import Cases, delete_closed
 from rarefind.desk.api.logs import Log
 from rarefind.desk.clock import DeskClock
+from rarefind.desk.control import Control
 from rarefind.desk.folder import DeskFolder
 from rarefind.desk.intake import Intake
 from rarefind.desk.labels import LabelHistory
+from rarefind.desk.measures import (
+    History,
+    HistoryKeeper,
+    MeasuredRules,
+    Proposals,
+    RuleWatch,
+)
 from rarefind.desk.webhooks import Outbox
 from rarefind.desk.worker._follower import Follower
 from rarefind.desk.worker._jobs import Job, run_jobs
 from rarefind.desk.worker._messages import MessageThread
+from rarefind.desk.worker._proposals import ProposalJob
 from rarefind.desk.worker._reasons import Reasons
 from rarefind.desk.worker._snapshots import Snapshots
 
@@ -48,7 +57,12 @@ def work(
     """
     clock, log = clock or DeskClock(), Log("worker")
     snapshots = Snapshots(folder, folder.read_ledger(), clock, log)
-    jobs = [*make_jobs(folder, clock, log), Job("snapshots", snapshots.run, every=1.0)]
+    proposals = ProposalJob(folder, Proposals(folder.open_desk()), clock, log)
+    jobs = [
+        *make_jobs(folder, clock, log),
+        Job("snapshots", snapshots.run, every=1.0),
+        Job("proposals", proposals.run, every=2.0),
+    ]
     messages = MessageThread(
         folder.open_desk(),
         folder.secret,
@@ -67,6 +81,7 @@ def work(
     finally:
         messages.stop()
         snapshots.stop()
+        proposals.stop()
         log.info("stopped")
 
 
@@ -90,9 +105,20 @@ def make_jobs(folder: DeskFolder, clock: DeskClock, log: Log) -> list[Job]:
             log.info("deleted", cases=deleted)
         return deleted == _CASES
 
+    intake = Intake(schema)
+    watch = RuleWatch(
+        Control(database, schema, folder.models, clock),
+        History.of(folder, clock),
+        MeasuredRules(database),
+        schema.transaction.time_zone,
+        clock,
+        log,
+    )
     return [
         Job("cases", Follower(ledger, cases, outbox, schema, log).run, every=0.25),
-        Job("reasons", Reasons(ledger, cases, Intake(schema), folder.models).run, every=0.5),
+        Job("reasons", Reasons(ledger, cases, intake, folder.models).run, every=0.5),
+        Job("history", HistoryKeeper(folder.history, ledger, intake, clock, log).run, every=1.0),
+        Job("rules", watch.run, every=5.0),
         Job("expiry", expire, every=60.0),
         Job("old-cases", delete_old, every=600.0),
         Job("outbox", lambda: outbox.forget(clock.now() - kept) > 0, every=600.0),
