@@ -19,8 +19,8 @@ from rarefind.rules import Rule
 
 __all__ = ["RuleWatch", "failed_limit", "judged_since"]
 
-#: Seconds between two measurements, and between two looks at what people have changed.
-_EVERY, _LOOKS = 3_600.0, 5.0
+#: Seconds between two measurements where no rule changes.
+_EVERY = 3_600.0
 _RAISE = ("scoring", "blocking")
 
 
