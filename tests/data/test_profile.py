@@ -172,12 +172,13 @@ def test_a_strong_column_is_no_leak(rng):
     strong = 2.6 * y + rng.normal(size=y.size)
     assert 0.6 < average_precision_score(y, strong) < 0.8
     text = np.where(rng.random(y.size) < 0.02 + 0.78 * y, "XX", rng.choice(["a", "b"], y.size))
-    tail = np.where(y & (rng.random(y.size) < 0.3), 9, strong)  # beyond all others for a few
+    # Beyond all others for a few.
+    tail = np.where(y & (rng.random(y.size) < 0.3), 9 + rng.random(y.size), strong)
     table = pd.DataFrame({"strong": strong, "text": text, "tail": tail})
     assert leaks(table.assign(y=np.where(y, "yes", "no"))) == []
 
 
-@pytest.mark.parametrize("share", [0.5, 0.8, 0.9, 0.94])
+@pytest.mark.parametrize("share", [0.3, 0.5, 0.8, 0.9, 0.94])
 def test_a_column_that_marks_a_large_share_of_the_positives_is_named(rng, share):
     """None of these was: each alone ranks the rest of the positives among all other rows."""
     n = 20_000
@@ -203,7 +204,8 @@ def test_a_column_that_marks_a_large_share_of_the_positives_is_named(rng, share)
         }
     )
     found = profile_table(table.assign(y=np.where(y, "yes", "no")), "y", "yes").leaks
-    assert {leak.column for leak in found} == set(table.columns) - {"noise"}
+    honest = {"noise", "high", "low"} if share < 0.42 else {"noise"}  # a tail may be honest
+    assert {leak.column for leak in found} == set(table.columns) - honest
     said = {leak.column: leak for leak in found}
     exact = marked.sum() / y.sum()
     for name, condition in {
@@ -221,14 +223,24 @@ def test_a_column_that_marks_a_large_share_of_the_positives_is_named(rng, share)
         "note": "is filled in",
         "day": "is filled in",
     }.items():
+        if name in honest:
+            continue
         if said[name].condition:
             percent = f"{100 * exact:.0f} % of the positives and for no other row"
             assert said[name].condition == f"{condition} for {percent}"
             assert said[name].share == pytest.approx(exact)
         else:
             assert said[name].average_precision > 0.95
-    if share == 0.5:
+    if share <= 0.5:
         assert all(leak.condition for leak in found)
+
+
+def test_of_few_rows_a_small_share_says_little(rng):
+    """Of 400 other rows none may have a value by chance that a quarter of the positives has."""
+    for n, named in ((400, []), (10_000, ["flag"])):
+        y = np.arange(n) < 60
+        table = pd.DataFrame({"flag": (np.arange(n) < 18) * 1.0, "noise": rng.normal(size=n)})
+        assert leaks(table.assign(y=np.where(y, "yes", "no"))) == named
 
 
 def test_a_mark_may_have_an_exception_and_not_more(rng):

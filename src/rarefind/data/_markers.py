@@ -12,9 +12,12 @@ from rarefind._core.types import Bools, Floats, Ints
 # A condition is worth a word from this share of the positives on, if so many of its rows are.
 _LARGE_SHARE, _PURE = 1 / 3, 0.99
 _TRIES_A_COLUMN = 20_000
-# A value beyond those of all negatives may be honest: a very large amount. It needs a larger share,
-# and has to be so much more likely of a positive, at least, which few negatives do not show.
-_LARGER_SHARE, _TIMES_AS_LIKELY, _RULE_OF_THREE = 0.42, 150.0, 3.0
+# One of a smaller share has to be so much more likely of a positive, at least, which few negatives
+# do not show.
+_SMALL_SHARE, _TIMES_AS_LIKELY, _RULE_OF_THREE = 1 / 4, 150.0, 3.0
+# A value beyond those of all negatives may be honest: a very large amount. It needs a larger share
+# besides.
+_LARGER_SHARE = 0.42
 # Where most negatives have one value, a value beyond theirs is a mark like any other.
 _SET_ASIDE = 0.9
 
@@ -101,7 +104,7 @@ class MarkerSearch:
         ]
         if misses.max() >= _SET_ASIDE * self._negatives:
             return list(found)
-        likely = max(_LARGER_SHARE, _TIMES_AS_LIKELY * _RULE_OF_THREE / self._negatives)
+        likely = max(_LARGER_SHARE, self._likely_share(0.0))
         return [mark for mark in found if mark is not None and mark.share >= likely]
 
     def _sets(self, codes: Ints, size: int) -> Marker | None:
@@ -117,7 +120,8 @@ class MarkerSearch:
     def _marker(
         self, what: str, hits: float, misses: float, value: float = math.nan, tried: int = 1
     ) -> Marker | None:
-        if not self._positives or hits < _LARGE_SHARE * self._positives:
+        needed = min(_LARGE_SHARE, max(_SMALL_SHARE, self._likely_share(misses)))
+        if not self._positives or hits < needed * self._positives:
             return None
         if hits < _PURE * (hits + misses):
             return None
@@ -126,6 +130,10 @@ class MarkerSearch:
         if -by_chance <= self._tries + math.log(tried):
             return None
         return Marker(hits / self._positives, what, float(value), misses == 0)
+
+    def _likely_share(self, misses: float) -> float:
+        """The share of positives that so many negatives leave that many times as likely."""
+        return _TIMES_AS_LIKELY * (misses + _RULE_OF_THREE) / max(1, self._negatives)
 
 
 def _counts(codes: Ints, positive: Bools, size: int) -> tuple[Floats, Floats]:

@@ -172,9 +172,10 @@ def profile_table(
     A column is suspected as well if a condition on it holds for a third of the positives or more
     and for (nearly) no other row: that it is missing, filled in, has some value or another than the
     usual one, has levels that only positives have (learned on one half of the rows for the other),
-    or lies beyond the values of all other rows. Where the other rows have many values, the latter
-    has to hold for 42 % of the positives and be 150 times as likely of them as it can be of others:
-    an honest column may have a long tail.
+    or lies beyond the values of all other rows. A quarter of the positives is enough where it is
+    150 times as likely of them as it can be of others. A value beyond those of rows that have many
+    values has to be so too, and to hold for 42 % of the positives: an honest column may have a long
+    tail. A column that marks fewer is not named.
 
     With fewer than five positives, or so few rows that one of the columns may be so by chance, none
     is named.
