@@ -11,7 +11,7 @@ from desk_web import WebDesk
 
 from rarefind.desk import AsyncClient, Client
 from rarefind.desk.client import DeskError
-from rarefind.desk.client._web_calls import WebCalls
+from rarefind.desk.client._web_calls import DeskCalls
 
 LATER = datetime(2026, 2, 2, 9, tzinfo=UTC)
 
@@ -59,6 +59,7 @@ def test_a_case_is_taken_and_decided(web, ask):
     assert ask("snooze", case.id, LATER).until == LATER
     assert ask("take", case.id).state == "taken"
     assert ask("verdict", case.id, "fraud", "called").verdict == "fraud"
+    assert ask("verdicts", case.id).verdicts[0].note == "called"
     assert ask("cases", "decided", limit=1).cases[0].id == case.id
     assert ask("next_case") is None
 
@@ -75,7 +76,7 @@ def test_claims_and_transactions(web, ask):
     assert [each.id for each in page.transactions] == [second]
     assert len(ask("export", "card", f"b/{ask.name}").transactions) == 2
     order = ask("erase", "card", f"b/{ask.name}")
-    assert ask("order", order.id) == order == ask("orders")[0]
+    assert ask("order", order.id) == order == ask("orders").orders[0]
     assert ask("approve_order", order.id).state == "approved"
     with pytest.raises(DeskError, match="is approved already"):
         ask("reject_order", order.id)
@@ -86,16 +87,16 @@ def test_rules_lists_and_blocks(ask):
     assert ask("save_list", name, ["FR"]).values == ["FR"]
     assert ask("add_to_list", name, ["DE"]).values == ["DE", "FR"]
     assert ask("remove_from_list", name, ["FR"]) == ask("values_of_list", name)
-    assert name in ask("lists")
+    assert name in ask("lists").names
     rule = ask("save_rule", name, "amount > x", constants={"x": 5}, weight=2.0, based_on=0)
     assert (rule.role, rule.constants) == ("shadow", {"x": 5})
     assert ask("set_role", name, "off") == ask("rule", name)
-    assert [each.version for each in ask("rule_history", name)] == [1, 2]
+    assert [each.version for each in ask("rule_history", name).versions] == [1, 2]
     assert name in [each.name for each in ask("rules")]
-    assert name not in ask("delete_list", name)
+    assert name not in ask("delete_list", name).names
     block = ask("block", f"card {name}", "fraud")
     assert ask("approve_block", block.id) == block
-    assert ask("blocks")[0] == block
+    assert ask("blocks").blocks[0] == block
     assert ask("lift_block", block.id).state == "lifted"
     with pytest.raises(DeskError, match="lifted already"):
         ask("reject_block", block.id)
@@ -112,7 +113,7 @@ def test_models_tokens_webhooks_and_the_log(tmp_path, ask):
             ask(method, "none")
     made = ask("make_token", f"new {ask.name}", "auditor")
     assert made.token.startswith("rarefind_auditor_")
-    assert ask("revoke_token", made.name) == ask("tokens")[-1]
+    assert ask("revoke_token", made.name) in ask("tokens").tokens
     webhook = ask("make_webhook", "https://example.com", ["alert.raised"]).webhook
     assert ask("webhooks") == [webhook]
     assert ask("remove_webhook", webhook.id) == []
@@ -121,11 +122,14 @@ def test_models_tokens_webhooks_and_the_log(tmp_path, ask):
 
 
 def test_both_clients_can_do_all_that_there_is():
-    for name, method in inspect.getmembers(WebCalls, inspect.isfunction):
+    for name, method in inspect.getmembers(DeskCalls, inspect.isfunction):
         if not name.startswith("_"):
-            own = inspect.signature(getattr(Client, name)).parameters
-            assert list(own) == list(inspect.signature(method).parameters)
-            assert list(own) == list(inspect.signature(getattr(AsyncClient, name)).parameters)
+            own = inspect.signature(getattr(Client, name))
+            assert own == inspect.signature(getattr(AsyncClient, name))
+            wanted = inspect.signature(method)
+            assert own.parameters == wanted.parameters
+            assert f"Call[{own.return_annotation}]" == wanted.return_annotation
+            assert inspect.iscoroutinefunction(getattr(AsyncClient, name))
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from asyncio import sleep
-from collections.abc import Mapping, Sequence
-from datetime import datetime
-from pathlib import Path
-from typing import Any, Self, TypeVar
+from collections.abc import Callable, Coroutine
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import httpx
 
@@ -14,48 +12,30 @@ from rarefind.desk.client._calls import (
     DECISION_URL,
     WEB_URL,
     Call,
-    Calls,
     Retry,
     asked_wait,
+    call_method,
     can_repeat,
     headers_of,
     is_later,
     read_response,
     unreachable,
 )
-from rarefind.desk.client._web_calls import (
-    BlockStateName,
-    CaseStateName,
-    ClaimStateName,
-    RoleOfRule,
-    TokenRole,
-    VerdictName,
-    WebCalls,
-)
-from rarefind.desk.messages import (
-    AuditPage,
-    BlockSummary,
-    CaseFile,
-    CasePage,
-    CaseSummary,
-    ClaimPage,
-    ClaimSummary,
-    DecidedTransaction,
-    EntityExport,
-    ListSummary,
-    MadeToken,
-    MadeWebhook,
-    ModelSummary,
-    OrderSummary,
-    QueueToday,
-    RuleSummary,
-    TokenSummary,
-    TransactionPage,
-    WebhookSummary,
-)
-from rarefind.desk.records import Answer, Problem
+from rarefind.desk.client._web_calls import DeskCalls
 
 Returned = TypeVar("Returned")
+Given = ParamSpec("Given")
+
+
+def _sent(
+    make: Callable[Concatenate[DeskCalls, Given], Call[Returned]],
+) -> Callable[Concatenate[AsyncClient, Given], Coroutine[Any, Any, Returned]]:
+    """The method that sends a call: what it takes, returns and says is said of the call."""
+
+    async def send(client: AsyncClient, /, *given: Given.args, **named: Given.kwargs) -> Returned:
+        return await client._run(make(client._calls, *given, **named))
+
+    return call_method(send, make)
 
 
 class AsyncClient:
@@ -80,7 +60,7 @@ class AsyncClient:
         id_column: str = "id",
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        self._calls, self._web = Calls(url, id_column), WebCalls(web)
+        self._calls = DeskCalls(url, web, id_column)
         self._retry = Retry(retries)
         self._http = httpx.AsyncClient(
             timeout=timeout, headers=headers_of(token), transport=transport
@@ -96,240 +76,59 @@ class AsyncClient:
         """Close the connections."""
         await self._http.aclose()
 
-    async def send(self, transaction: Mapping[str, Any]) -> Answer:
-        """Have a transaction decided; it is stored when this returns."""
-        return await self._run(self._calls.send(transaction))
-
-    async def send_many(self, transactions: Sequence[Mapping[str, Any]]) -> list[Answer | Problem]:
-        """Have some transactions decided together, in their order.
-
-        Those that cannot be stored, such as one that comes too late, have a
-        :class:`~rarefind.desk.client.Problem` instead of an answer. If one of them cannot be read,
-        all are refused.
-        """
-        return await self._run(self._calls.send_many(transactions))
-
-    async def get(self, path: str) -> Any:
-        """Read something of the web process, such as ``/queue``."""
-        return await self._run(self._web.get(path))
-
-    async def post(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """Do something in the web process, such as ``/cases/7/take``."""
-        return await self._run(self._web.post(path, body or {}))
-
-    async def queue(self) -> QueueToday:
-        """Show what there is to check today, and what is expected of it."""
-        return await self._run(self._web.queue())
-
-    async def next_case(self) -> CaseSummary | None:
-        """Take the case of the highest priority that nobody has; None where there is none."""
-        return await self._run(self._web.next_case())
-
-    async def cases(
-        self, state: CaseStateName | None = None, *, before: int | None = None, limit: int = 100
-    ) -> CasePage:
-        """List cases, the newest first; ``next`` of a page is the ``before`` of the next one."""
-        return await self._run(self._web.cases(state, before, limit))
-
-    async def case(self, case: int) -> CaseFile:
-        """Show a case with its alerts, what was found, and what its entity did last."""
-        return await self._run(self._web.case(case))
-
-    async def take(self, case: int) -> CaseSummary:
-        """Take a case, so that nobody else works on it."""
-        return await self._run(self._web.take(case))
-
-    async def release(self, case: int) -> CaseSummary:
-        """Give back a case that one has taken."""
-        return await self._run(self._web.release(case))
-
-    async def snooze(self, case: int, until: datetime) -> CaseSummary:
-        """Put a case aside until a time, which has a zone; it comes back by itself."""
-        return await self._run(self._web.snooze(case, until))
-
-    async def verdict(self, case: int, verdict: VerdictName, note: str = "") -> CaseSummary:
-        """Say what was found: the case is closed, and its transactions get the label."""
-        return await self._run(self._web.verdict(case, verdict, note))
-
-    async def claim(self, transaction: str, note: str = "") -> ClaimSummary:
-        """Record that a customer denies a transaction."""
-        return await self._run(self._web.claim(transaction, note))
-
-    async def claim_many(self, transactions: Sequence[str]) -> list[ClaimSummary]:
-        """Record that customers deny transactions, all or none."""
-        return await self._run(self._web.claim_many(transactions))
-
-    async def claims(
-        self, state: ClaimStateName | None = None, *, after: int = 0, limit: int = 100
-    ) -> ClaimPage:
-        """List claims, the oldest first."""
-        return await self._run(self._web.claims(state, after, limit))
-
-    async def confirm_claim(self, claim: int) -> ClaimSummary:
-        """Answer that a claim is right: its transaction is fraud."""
-        return await self._run(self._web.confirm_claim(claim))
-
-    async def reject_claim(self, claim: int) -> ClaimSummary:
-        """Answer that a claim is not right."""
-        return await self._run(self._web.reject_claim(claim))
-
-    async def transaction(self, transaction: str) -> DecidedTransaction:
-        """Show what was decided about a transaction, and why."""
-        return await self._run(self._web.transaction(transaction))
-
-    async def entity(
-        self, entity: str, key: str, *, before: int | None = None, limit: int = 100
-    ) -> TransactionPage:
-        """List the last transactions of an entity, such as ``"card"`` and its number."""
-        return await self._run(self._web.entity(entity, key, before, limit))
-
-    async def export(
-        self, entity: str, key: str, *, before: int | None = None, limit: int = 1_000
-    ) -> EntityExport:
-        """Give all that is kept of an entity; it is written down who has asked."""
-        return await self._run(self._web.export(entity, key, before, limit))
-
-    async def erase(self, entity: str, key: str) -> OrderSummary:
-        """Ask to erase an entity from the ledger; the order says when it is done."""
-        return await self._run(self._web.erase(entity, key))
-
-    async def rules(self) -> list[RuleSummary]:
-        """List the rules as they are now."""
-        return await self._run(self._web.rules())
-
-    async def rule(self, name: str) -> RuleSummary:
-        """Show a rule as it is now."""
-        return await self._run(self._web.rule(name))
-
-    async def rule_history(self, name: str) -> list[RuleSummary]:
-        """Show all versions of a rule, the first first."""
-        return await self._run(self._web.rule_history(name))
-
-    async def save_rule(
-        self,
-        name: str,
-        text: str,
-        *,
-        role: RoleOfRule | None = None,
-        weight: float | None = None,
-        constants: Mapping[str, bool | float | str] | None = None,
-        note: str = "",
-        based_on: int | None = None,
-    ) -> RuleSummary:
-        """Save a rule, or another version of it; ``based_on`` is the version that was changed."""
-        return await self._run(
-            self._web.save_rule(name, text, role, weight, constants, note, based_on)
-        )
-
-    async def set_role(self, name: str, role: RoleOfRule, note: str = "") -> RuleSummary:
-        """Let a rule deny, raise alerts, be watched, or be off."""
-        return await self._run(self._web.set_role(name, role, note))
-
-    async def lists(self) -> list[str]:
-        """List the names of all lists that rules ask."""
-        return await self._run(self._web.lists())
-
-    async def values_of_list(self, name: str) -> ListSummary:
-        """Show a list with its values."""
-        return await self._run(self._web.values_of_list(name))
-
-    async def save_list(self, name: str, values: Sequence[str]) -> ListSummary:
-        """Make a list, or give it other values."""
-        return await self._run(self._web.save_list(name, values))
-
-    async def add_to_list(self, name: str, values: Sequence[str]) -> ListSummary:
-        """Add values to a list."""
-        return await self._run(self._web.add_to_list(name, values))
-
-    async def remove_from_list(self, name: str, values: Sequence[str]) -> ListSummary:
-        """Take values off a list."""
-        return await self._run(self._web.remove_from_list(name, values))
-
-    async def delete_list(self, name: str) -> list[str]:
-        """Delete a list that no rule asks; returns the names that are left."""
-        return await self._run(self._web.delete_list(name))
-
-    async def blocks(
-        self, state: BlockStateName = "in force", *, limit: int = 100
-    ) -> list[BlockSummary]:
-        """List blocks in a state, the newest first."""
-        return await self._run(self._web.blocks(state, limit))
-
-    async def block(self, key: str, note: str = "") -> BlockSummary:
-        """Ask that a card, or whatever the desk checks, is blocked."""
-        return await self._run(self._web.block(key, note))
-
-    async def approve_block(self, block: int) -> BlockSummary:
-        """Put a block in force that another person has asked for."""
-        return await self._run(self._web.approve_block(block))
-
-    async def reject_block(self, block: int) -> BlockSummary:
-        """Answer that an entity is not to be blocked."""
-        return await self._run(self._web.reject_block(block))
-
-    async def lift_block(self, block: int, note: str = "") -> BlockSummary:
-        """End a block."""
-        return await self._run(self._web.lift_block(block, note))
-
-    async def models(self) -> list[ModelSummary]:
-        """List the models, the newest first."""
-        return await self._run(self._web.models())
-
-    async def add_model(self, path: Path, name: str | None = None) -> ModelSummary:
-        """Bring a model file; it is checked, and a challenger then."""
-        return await self._run(self._web.add_model(path, name))
-
-    async def promote(self, digest: str, threshold: float | None = None) -> ModelSummary:
-        """Let a model decide what is an alert; to roll back, promote the former one."""
-        return await self._run(self._web.promote(digest, threshold))
-
-    async def retire(self, digest: str) -> ModelSummary:
-        """Let a model rest."""
-        return await self._run(self._web.retire(digest))
-
-    async def orders(self, limit: int = 100) -> list[OrderSummary]:
-        """List orders to the decision process, the newest first."""
-        return await self._run(self._web.orders(limit))
-
-    async def order(self, order: int) -> OrderSummary:
-        """Show an order, and what came of it."""
-        return await self._run(self._web.order(order))
-
-    async def approve_order(self, order: int) -> OrderSummary:
-        """Let an order be carried out that another person has asked for."""
-        return await self._run(self._web.approve_order(order))
-
-    async def reject_order(self, order: int) -> OrderSummary:
-        """Answer that an order is not to be carried out."""
-        return await self._run(self._web.reject_order(order))
-
-    async def audit(self, after: int = 0, limit: int = 100) -> AuditPage:
-        """Read who did what and when, the oldest first."""
-        return await self._run(self._web.audit(after, limit))
-
-    async def tokens(self) -> list[TokenSummary]:
-        """List all tokens by their names."""
-        return await self._run(self._web.tokens())
-
-    async def make_token(self, name: str, role: TokenRole) -> MadeToken:
-        """Make a token, which is shown this once."""
-        return await self._run(self._web.make_token(name, role))
-
-    async def revoke_token(self, name: str) -> TokenSummary:
-        """End a token."""
-        return await self._run(self._web.revoke_token(name))
-
-    async def webhooks(self) -> list[WebhookSummary]:
-        """List the addresses that are told of alerts."""
-        return await self._run(self._web.webhooks())
-
-    async def make_webhook(self, url: str, events: Sequence[str]) -> MadeWebhook:
-        """Tell an address of events; the secret that signs messages is shown this once."""
-        return await self._run(self._web.make_webhook(url, events))
-
-    async def remove_webhook(self, webhook: int) -> list[WebhookSummary]:
-        """Send no more messages to an address."""
-        return await self._run(self._web.remove_webhook(webhook))
+    send = _sent(DeskCalls.send)
+    send_many = _sent(DeskCalls.send_many)
+    get = _sent(DeskCalls.get)
+    post = _sent(DeskCalls.post)
+    queue = _sent(DeskCalls.queue)
+    next_case = _sent(DeskCalls.next_case)
+    cases = _sent(DeskCalls.cases)
+    case = _sent(DeskCalls.case)
+    take = _sent(DeskCalls.take)
+    release = _sent(DeskCalls.release)
+    snooze = _sent(DeskCalls.snooze)
+    verdict = _sent(DeskCalls.verdict)
+    verdicts = _sent(DeskCalls.verdicts)
+    claim = _sent(DeskCalls.claim)
+    claim_many = _sent(DeskCalls.claim_many)
+    claims = _sent(DeskCalls.claims)
+    confirm_claim = _sent(DeskCalls.confirm_claim)
+    reject_claim = _sent(DeskCalls.reject_claim)
+    transaction = _sent(DeskCalls.transaction)
+    entity = _sent(DeskCalls.entity)
+    export = _sent(DeskCalls.export)
+    erase = _sent(DeskCalls.erase)
+    rules = _sent(DeskCalls.rules)
+    rule = _sent(DeskCalls.rule)
+    rule_history = _sent(DeskCalls.rule_history)
+    save_rule = _sent(DeskCalls.save_rule)
+    set_role = _sent(DeskCalls.set_role)
+    lists = _sent(DeskCalls.lists)
+    values_of_list = _sent(DeskCalls.values_of_list)
+    save_list = _sent(DeskCalls.save_list)
+    add_to_list = _sent(DeskCalls.add_to_list)
+    remove_from_list = _sent(DeskCalls.remove_from_list)
+    delete_list = _sent(DeskCalls.delete_list)
+    blocks = _sent(DeskCalls.blocks)
+    block = _sent(DeskCalls.block)
+    approve_block = _sent(DeskCalls.approve_block)
+    reject_block = _sent(DeskCalls.reject_block)
+    lift_block = _sent(DeskCalls.lift_block)
+    models = _sent(DeskCalls.models)
+    add_model = _sent(DeskCalls.add_model)
+    promote = _sent(DeskCalls.promote)
+    retire = _sent(DeskCalls.retire)
+    orders = _sent(DeskCalls.orders)
+    order = _sent(DeskCalls.order)
+    approve_order = _sent(DeskCalls.approve_order)
+    reject_order = _sent(DeskCalls.reject_order)
+    audit = _sent(DeskCalls.audit)
+    tokens = _sent(DeskCalls.tokens)
+    make_token = _sent(DeskCalls.make_token)
+    revoke_token = _sent(DeskCalls.revoke_token)
+    webhooks = _sent(DeskCalls.webhooks)
+    make_webhook = _sent(DeskCalls.make_webhook)
+    remove_webhook = _sent(DeskCalls.remove_webhook)
 
     async def _run(self, call: Call[Returned]) -> Returned:
         waits = self._retry.waits()

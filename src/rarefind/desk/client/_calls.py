@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import os
 import random
 import uuid
@@ -23,6 +25,7 @@ from rarefind.desk.client._answers import (
 from rarefind.desk.records import Answer, Problem
 
 Returned = TypeVar("Returned")
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 DECISION_URL = "http://127.0.0.1:8321"
 WEB_URL = "http://127.0.0.1:8322"
@@ -70,6 +73,15 @@ class Retry:
         """Seconds to wait before each repetition."""
         for attempt in range(self.times):
             yield min(_LONGEST_WAIT, _FIRST_WAIT * 2**attempt) * (0.5 + self.draw() / 2)
+
+
+def call_method(method: Method, make: Callable[..., Call[Any]]) -> Method:
+    """Let a client's method look as what makes its call, but for the ``Call`` that it returns."""
+    functools.update_wrapper(method, make)
+    own = inspect.signature(make)
+    returned = str(own.return_annotation).removeprefix("Call[").removesuffix("]")
+    vars(method)["__signature__"] = own.replace(return_annotation=returned)
+    return method
 
 
 def is_later(call: Call[Any], response: httpx.Response) -> bool:
@@ -129,12 +141,17 @@ class Calls:
         self.url, self.id_column = url.rstrip("/"), id_column
 
     def send(self, transaction: Mapping[str, Any]) -> Call[Answer]:
-        """One transaction."""
+        """Have a transaction decided; it is stored when this returns."""
         content = encode(self._with_id(transaction))
         return Call("POST", f"{self.url}/transactions", read_answer, content)
 
     def send_many(self, transactions: Sequence[Mapping[str, Any]]) -> Call[list[Answer | Problem]]:
-        """Some transactions together."""
+        """Have some transactions decided together, in their order.
+
+        Those that cannot be stored, such as one that comes too late, have a
+        :class:`~rarefind.desk.client.Problem` instead of an answer. If one of them cannot be read,
+        all are refused.
+        """
         content = encode([self._with_id(each) for each in transactions])
         return Call("POST", f"{self.url}/transactions", read_answers, content)
 

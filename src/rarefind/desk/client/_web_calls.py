@@ -1,4 +1,7 @@
-"""The calls of the web process, as requests: what is sent, and whether twice does no harm."""
+"""The calls of the web process, as requests: what is sent, and whether twice does no harm.
+
+Both clients have each of them as a method that sends it; what is said here is what they say.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,10 @@ from urllib.parse import quote, urlencode
 
 import msgspec
 
-from rarefind.desk.client._calls import Call, encode
+from rarefind.desk.client._calls import Call, Calls, encode
 from rarefind.desk.messages import (
     AuditPage,
+    BlockPage,
     BlockSummary,
     CaseFile,
     CasePage,
@@ -22,6 +26,7 @@ from rarefind.desk.messages import (
     DecidedTransaction,
     EntityExport,
     LiftedBlock,
+    ListNames,
     ListSummary,
     ListValues,
     MadeToken,
@@ -35,13 +40,17 @@ from rarefind.desk.messages import (
     NewVerdict,
     NewWebhook,
     NextCase,
+    OrderPage,
     OrderSummary,
     Promotion,
     QueueToday,
+    RuleHistory,
     RuleSummary,
     Snooze,
+    TokenPage,
     TokenSummary,
     TransactionPage,
+    VerdictPage,
     WebhookSummary,
 )
 
@@ -70,66 +79,76 @@ class WebCalls:
         self.web = web.rstrip("/")
 
     def get(self, path: str) -> Call[Any]:
-        """Something to read."""
+        """Read something of the web process, such as ``/queue``."""
         return Call("GET", self.web + path, msgspec.json.decode)
 
-    def post(self, path: str, body: Mapping[str, Any]) -> Call[Any]:
-        """Something to do once, so that it is not sent again without an answer."""
-        content = encode(body)
+    def post(self, path: str, body: Mapping[str, Any] | None = None) -> Call[Any]:
+        """Do something in the web process, such as ``/cases/7/take``."""
+        content = encode(body or {})
+        # Nobody knows whether it may be done twice.
         return Call("POST", self.web + path, msgspec.json.decode, content, is_repeatable=False)
 
     def queue(self) -> Call[QueueToday]:
-        """What there is to check today."""
+        """Show what there is to check today, and what is expected of it."""
         return self._read(QueueToday, "/queue")
 
     def next_case(self) -> Call[CaseSummary | None]:
-        """The next case: who has one gets the same again."""
+        """Take the case of the highest priority that nobody has; None where there is none."""
 
         def read(content: bytes) -> CaseSummary | None:
             return msgspec.json.decode(content, type=NextCase).case
 
         return Call("POST", f"{self.web}/queue/next", read, b"{}")
 
-    def cases(self, state: CaseStateName | None, before: int | None, limit: int) -> Call[CasePage]:
-        """Some cases."""
+    def cases(
+        self, state: CaseStateName | None = None, *, before: int | None = None, limit: int = 100
+    ) -> Call[CasePage]:
+        """List cases, the newest first; ``next`` of a page is the ``before`` of the next one."""
         return self._read(CasePage, "/cases", state=state, before=before, limit=limit)
 
     def case(self, case: int) -> Call[CaseFile]:
-        """A case with all that helps to decide it."""
+        """Show a case with its alerts, what was found, and what its entity did last."""
         return self._read(CaseFile, _path("cases", case))
 
     def take(self, case: int) -> Call[CaseSummary]:
-        """Take a case; taking it again begins a new lease."""
+        """Take a case, so that nobody else works on it."""
         return self._do(CaseSummary, _path("cases", case, "take"))
 
     def release(self, case: int) -> Call[CaseSummary]:
-        """Give a case back, which can be done once."""
+        """Give back a case that one has taken."""
         return self._do(CaseSummary, _path("cases", case, "release"), once=True)
 
     def snooze(self, case: int, until: datetime) -> Call[CaseSummary]:
-        """Put a case aside."""
+        """Put a case aside until a time, which has a zone; it comes back by itself."""
         return self._do(CaseSummary, _path("cases", case, "snooze"), Snooze(until=until))
 
-    def verdict(self, case: int, verdict: VerdictName, note: str) -> Call[CaseSummary]:
-        """Say what was found; the same verdict again is the one that is there."""
+    def verdict(self, case: int, verdict: VerdictName, note: str = "") -> Call[CaseSummary]:
+        """Say what was found: the case is closed, and its transactions get the label."""
         sent = NewVerdict(verdict=verdict, note=note)
         return self._do(CaseSummary, _path("cases", case, "verdict"), sent)
 
-    def claim(self, transaction: str, note: str) -> Call[ClaimSummary]:
-        """Record a claim; the same again is the same claim."""
+    def verdicts(self, case: int, *, after: int = 0, limit: int = 100) -> Call[VerdictPage]:
+        """List all that was ever found of a case, the first first."""
+        path = _path("cases", case, "verdicts")
+        return self._read(VerdictPage, path, after=after, limit=limit)
+
+    def claim(self, transaction: str, note: str = "") -> Call[ClaimSummary]:
+        """Record that a customer denies a transaction."""
         return self._do(ClaimSummary, "/claims", NewClaim(transaction=transaction, note=note))
 
     def claim_many(self, transactions: Sequence[str]) -> Call[list[ClaimSummary]]:
-        """Record several claims, all or none."""
+        """Record that customers deny transactions, all or none."""
         sent = [NewClaim(transaction=each) for each in transactions]
         return self._do(list[ClaimSummary], "/claims", sent)
 
-    def claims(self, state: ClaimStateName | None, after: int, limit: int) -> Call[ClaimPage]:
-        """Some claims."""
+    def claims(
+        self, state: ClaimStateName | None = None, *, after: int = 0, limit: int = 100
+    ) -> Call[ClaimPage]:
+        """List claims, the oldest first."""
         return self._read(ClaimPage, "/claims", state=state, after=after, limit=limit)
 
     def confirm_claim(self, claim: int) -> Call[ClaimSummary]:
-        """Answer that a claim is right."""
+        """Answer that a claim is right: its transaction is fraud."""
         return self._do(ClaimSummary, _path("claims", claim, "confirm"))
 
     def reject_claim(self, claim: int) -> Call[ClaimSummary]:
@@ -137,49 +156,53 @@ class WebCalls:
         return self._do(ClaimSummary, _path("claims", claim, "reject"))
 
     def transaction(self, transaction: str) -> Call[DecidedTransaction]:
-        """What was decided about a transaction, and why."""
+        """Show what was decided about a transaction, and why."""
         return self._read(DecidedTransaction, _path("transactions", transaction))
 
     def entity(
-        self, entity: str, key: str, before: int | None, limit: int
+        self, entity: str, key: str, *, before: int | None = None, limit: int = 100
     ) -> Call[TransactionPage]:
-        """The last transactions of a card or another entity."""
+        """List the last transactions of an entity, such as ``"card"`` and its number."""
         return self._read(
             TransactionPage, _path("entities", entity, key), before=before, limit=limit
         )
 
-    def export(self, entity: str, key: str, before: int | None, limit: int) -> Call[EntityExport]:
-        """All that is kept of an entity."""
+    def export(
+        self, entity: str, key: str, *, before: int | None = None, limit: int = 1_000
+    ) -> Call[EntityExport]:
+        """Give all that is kept of an entity; it is written down who has asked."""
         path = _path("entities", entity, key, "export")
         return self._read(EntityExport, path, before=before, limit=limit)
 
     def erase(self, entity: str, key: str) -> Call[OrderSummary]:
-        """Ask to erase an entity: each time is another order."""
+        """Ask to erase an entity from the ledger; the order says when it is done."""
         return self._do(OrderSummary, _path("entities", entity, key, "erase"), once=True)
 
     def rules(self) -> Call[list[RuleSummary]]:
-        """All rules."""
+        """List the rules as they are now."""
         return self._read(list[RuleSummary], "/rules")
 
     def rule(self, name: str) -> Call[RuleSummary]:
-        """A rule."""
+        """Show a rule as it is now."""
         return self._read(RuleSummary, _path("rules", name))
 
-    def rule_history(self, name: str) -> Call[list[RuleSummary]]:
-        """All versions of a rule."""
-        return self._read(list[RuleSummary], _path("rules", name, "history"))
+    def rule_history(self, name: str, *, after: int = 0, limit: int = 100) -> Call[RuleHistory]:
+        """Show the versions of a rule after one, the first first."""
+        path = _path("rules", name, "history")
+        return self._read(RuleHistory, path, after=after, limit=limit)
 
     def save_rule(
         self,
         name: str,
         text: str,
-        role: RoleOfRule | None,
-        weight: float | None,
-        constants: Mapping[str, bool | float | str] | None,
-        note: str,
-        based_on: int | None,
+        *,
+        role: RoleOfRule | None = None,
+        weight: float | None = None,
+        constants: Mapping[str, bool | float | str] | None = None,
+        note: str = "",
+        based_on: int | None = None,
     ) -> Call[RuleSummary]:
-        """Save a rule: each time is another version."""
+        """Save a rule, or another version of it; ``based_on`` is the version that was changed."""
         rule = NewRule(
             text=text,
             role=role,
@@ -190,17 +213,19 @@ class WebCalls:
         )
         return self._do(RuleSummary, _path("rules", name), rule, method="PUT", once=True)
 
-    def set_role(self, name: str, role: RoleOfRule, note: str) -> Call[RuleSummary]:
-        """Say what a rule shall do; the role that it has changes nothing."""
+    def set_role(self, name: str, role: RoleOfRule, note: str = "") -> Call[RuleSummary]:
+        """Let a rule deny, raise alerts, be watched, or be off."""
         return self._do(RuleSummary, _path("rules", name, "role"), NewRole(role=role, note=note))
 
-    def lists(self) -> Call[list[str]]:
-        """The names of all lists."""
-        return self._read(list[str], "/lists")
+    def lists(self, *, after: str = "", limit: int = 100) -> Call[ListNames]:
+        """List the names of the lists that rules ask."""
+        return self._read(ListNames, "/lists", after=after or None, limit=limit)
 
-    def values_of_list(self, name: str) -> Call[ListSummary]:
-        """A list with its values."""
-        return self._read(ListSummary, _path("lists", name))
+    def values_of_list(
+        self, name: str, *, after: str = "", limit: int = 1_000
+    ) -> Call[ListSummary]:
+        """Show a list with its values, or with those after one."""
+        return self._read(ListSummary, _path("lists", name), after=after or None, limit=limit)
 
     def save_list(self, name: str, values: Sequence[str]) -> Call[ListSummary]:
         """Make a list, or give it other values."""
@@ -208,50 +233,52 @@ class WebCalls:
         return self._do(ListSummary, _path("lists", name), sent, method="PUT")
 
     def add_to_list(self, name: str, values: Sequence[str]) -> Call[ListSummary]:
-        """Add values; those that are there stay."""
+        """Add values to a list."""
         return self._do(ListSummary, _path("lists", name, "add"), ListValues(values=list(values)))
 
     def remove_from_list(self, name: str, values: Sequence[str]) -> Call[ListSummary]:
-        """Remove values; those that are not there change nothing."""
+        """Take values off a list."""
         sent = ListValues(values=list(values))
         return self._do(ListSummary, _path("lists", name, "remove"), sent)
 
-    def delete_list(self, name: str) -> Call[list[str]]:
-        """Delete a list, which can be done once."""
-        return self._do(list[str], _path("lists", name), method="DELETE", once=True)
+    def delete_list(self, name: str) -> Call[ListNames]:
+        """Delete a list that no rule asks; returns the names that are left."""
+        return self._do(ListNames, _path("lists", name), method="DELETE", once=True)
 
-    def blocks(self, state: BlockStateName, limit: int) -> Call[list[BlockSummary]]:
-        """Blocks in a state."""
-        return self._read(list[BlockSummary], "/blocks", state=state, limit=limit)
+    def blocks(
+        self, state: BlockStateName = "in force", *, before: int | None = None, limit: int = 100
+    ) -> Call[BlockPage]:
+        """List blocks in a state, the newest first."""
+        return self._read(BlockPage, "/blocks", state=state, before=before, limit=limit)
 
-    def block(self, key: str, note: str) -> Call[BlockSummary]:
-        """Ask for a block; one that is there is answered as it is."""
+    def block(self, key: str, note: str = "") -> Call[BlockSummary]:
+        """Ask that a card, or whatever the desk checks, is blocked."""
         return self._do(BlockSummary, "/blocks", NewBlock(key=key, note=note))
 
     def approve_block(self, block: int) -> Call[BlockSummary]:
-        """Put a block in force."""
+        """Put a block in force that another person has asked for."""
         return self._do(BlockSummary, _path("blocks", block, "approve"))
 
     def reject_block(self, block: int) -> Call[BlockSummary]:
         """Answer that an entity is not to be blocked."""
         return self._do(BlockSummary, _path("blocks", block, "reject"))
 
-    def lift_block(self, block: int, note: str) -> Call[BlockSummary]:
+    def lift_block(self, block: int, note: str = "") -> Call[BlockSummary]:
         """End a block."""
         return self._do(BlockSummary, _path("blocks", block, "lift"), LiftedBlock(note=note))
 
     def models(self) -> Call[list[ModelSummary]]:
-        """All models."""
+        """List the models, the newest first."""
         return self._read(list[ModelSummary], "/models")
 
-    def add_model(self, path: Path, name: str | None) -> Call[ModelSummary]:
-        """Bring a model file; the same again is the same model."""
+    def add_model(self, path: Path, name: str | None = None) -> Call[ModelSummary]:
+        """Bring a model file; it is checked, and a challenger then."""
         url = self._url("/models", name=name or path.name)
         decode = msgspec.json.Decoder(ModelSummary).decode
         return Call("POST", url, decode, path.read_bytes(), kind="application/octet-stream")
 
-    def promote(self, digest: str, threshold: float | None) -> Call[ModelSummary]:
-        """Let a model decide."""
+    def promote(self, digest: str, threshold: float | None = None) -> Call[ModelSummary]:
+        """Let a model decide what is an alert; to roll back, promote the former one."""
         sent = Promotion(threshold=threshold)
         return self._do(ModelSummary, _path("models", digest, "promote"), sent)
 
@@ -259,32 +286,32 @@ class WebCalls:
         """Let a model rest."""
         return self._do(ModelSummary, _path("models", digest, "retire"))
 
-    def orders(self, limit: int) -> Call[list[OrderSummary]]:
-        """The last orders."""
-        return self._read(list[OrderSummary], "/orders", limit=limit)
+    def orders(self, *, before: int | None = None, limit: int = 100) -> Call[OrderPage]:
+        """List orders to the decision process, the newest first."""
+        return self._read(OrderPage, "/orders", before=before, limit=limit)
 
     def order(self, order: int) -> Call[OrderSummary]:
-        """An order."""
+        """Show an order, and what came of it."""
         return self._read(OrderSummary, _path("orders", order))
 
     def approve_order(self, order: int) -> Call[OrderSummary]:
-        """Let an order be carried out."""
+        """Let an order be carried out that another person has asked for."""
         return self._do(OrderSummary, _path("orders", order, "approve"))
 
     def reject_order(self, order: int) -> Call[OrderSummary]:
         """Answer that an order is not to be carried out."""
         return self._do(OrderSummary, _path("orders", order, "reject"))
 
-    def audit(self, after: int, limit: int) -> Call[AuditPage]:
-        """Who did what."""
+    def audit(self, after: int = 0, limit: int = 100) -> Call[AuditPage]:
+        """Read who did what and when, the oldest first."""
         return self._read(AuditPage, "/audit", after=after, limit=limit)
 
-    def tokens(self) -> Call[list[TokenSummary]]:
-        """All tokens by their names."""
-        return self._read(list[TokenSummary], "/tokens")
+    def tokens(self, *, after: str = "", limit: int = 100) -> Call[TokenPage]:
+        """List tokens by their names."""
+        return self._read(TokenPage, "/tokens", after=after or None, limit=limit)
 
     def make_token(self, name: str, role: TokenRole) -> Call[MadeToken]:
-        """Make a token, whose name can be given once."""
+        """Make a token, which is shown this once."""
         return self._do(MadeToken, "/tokens", NewToken(name=name, role=role), once=True)
 
     def revoke_token(self, name: str) -> Call[TokenSummary]:
@@ -292,16 +319,16 @@ class WebCalls:
         return self._do(TokenSummary, _path("tokens", name, "revoke"))
 
     def webhooks(self) -> Call[list[WebhookSummary]]:
-        """All webhooks."""
+        """List the addresses that are told of alerts."""
         return self._read(list[WebhookSummary], "/webhooks")
 
     def make_webhook(self, url: str, events: Sequence[str]) -> Call[MadeWebhook]:
-        """Make a webhook: each time is another one."""
+        """Tell an address of events; the secret that signs messages is shown this once."""
         sent = NewWebhook(url=url, events=list(events))
         return self._do(MadeWebhook, "/webhooks", sent, once=True)
 
     def remove_webhook(self, webhook: int) -> Call[list[WebhookSummary]]:
-        """Remove a webhook, which can be done once."""
+        """Send no more messages to an address."""
         path = _path("webhooks", webhook)
         return self._do(list[WebhookSummary], path, method="DELETE", once=True)
 
@@ -323,3 +350,11 @@ class WebCalls:
             encode({} if sent is None else sent),
             is_repeatable=not once,
         )
+
+
+class DeskCalls(Calls, WebCalls):
+    """All calls of a desk: those of the process that decides, and those of the web process."""
+
+    def __init__(self, url: str, web: str, id_column: str) -> None:
+        Calls.__init__(self, url, id_column)
+        WebCalls.__init__(self, web)
