@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -93,8 +94,11 @@ class World:
         return TrialDesk(path, self.schema, token)
 
     def bodies(self, times: Iterator[int], prefix: str, seed: int = 0) -> Iterator[bytes]:
-        """Payments of all cards at these times, in no order of cards."""
-        encode = msgspec.json.Encoder().encode
+        """Payments of all cards at these times, in no order of cards.
+
+        Two may have one time, to the nanosecond: identifiers are counted.
+        """
+        encode, numbers = msgspec.json.Encoder().encode, count()
         draw = np.random.default_rng(seed)
         replicas = -(-CARDS // self.customers)
         while True:
@@ -104,7 +108,7 @@ class World:
                 at = next(times, None)
                 if at is None:
                     return
-                yield encode(self.payment(self.rows[row], copy, f"{prefix}{at}", at))
+                yield encode(self.payment(self.rows[row], copy, f"{prefix}{next(numbers)}", at))
 
     def payment(self, row: dict[str, Any], copy: int, id: str, at: int) -> dict[str, Any]:
         """A payment like one of the table, with a copy of its card and at another time."""
