@@ -113,3 +113,24 @@ def test_a_model_of_the_desks_own_features(run, tmp_path):
         "first is retired.\nThere is no model yet: rules alone decide.\n"
     )
     assert "should end in .parquet" in run("desk", "features", desk, data, "-o", "x.txt", code=2)
+
+
+def test_webhooks(run, desk):
+    assert "There are no webhooks" in run("desk", "webhook", "list", desk)
+    secret = run("desk", "webhook", "add", desk, "https://example.com/a?b=1", "--person", "max")
+    assert secret.startswith("rarefind_webhook_")
+    assert secret.count("\n") == 1
+    (found,) = json.loads(run("desk", "webhook", "list", desk, "--json"))
+    assert (found["url"], found["made_by"]) == ("https://example.com/a?b=1", "max")
+    assert found["events"] == ["alert.raised", "case.opened"]
+    shown = run("desk", "webhook", "list", desk)
+    assert "0 wait, 0 given up" in shown
+    assert secret.strip() not in shown
+    refused = run("desk", "webhook", "add", desk, "http://169.254.169.254/", code=2)
+    assert "169.254.169.254" in refused
+    refused = run("desk", "webhook", "add", desk, "https://a.com", "--event", "x", code=2)
+    assert "alert.raised, case.opened" in refused
+    assert "no webhook 7" in run("desk", "webhook", "remove", desk, "7", code=2)
+    assert "is removed" in run("desk", "webhook", "remove", desk, "1", "--person", "max")
+    assert json.loads(run("desk", "webhook", "list", desk, "--json")) == []
+    assert "remove webhook" in run("desk", "audit", desk)

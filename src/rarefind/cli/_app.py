@@ -24,6 +24,7 @@ from rarefind.cli._desk_personal import erase, export
 from rarefind.cli._desk_rules import app as desk_rules
 from rarefind.cli._desk_snapshot import snapshot
 from rarefind.cli._desk_users import app as desk_users
+from rarefind.cli._desk_webhooks import app as desk_webhooks
 from rarefind.cli._explain import explain
 from rarefind.cli._fit import fit
 from rarefind.cli._monitor import monitor
@@ -61,6 +62,7 @@ desk.add_typer(desk_rules, name="rule")
 desk.add_typer(desk_lists, name="list")
 desk.add_typer(desk_models, name="model")
 desk.add_typer(desk_users, name="user")
+desk.add_typer(desk_webhooks, name="webhook")
 desk.command(epilog="Example: rarefind desk block my-desk 4711 --note 'the customer has called'")(
     block
 )

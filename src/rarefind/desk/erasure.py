@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from rarefind.desk.alerts import erase_entity
+from rarefind.desk.alerts import erase_entity, erase_reasons
 from rarefind.desk.control import Control, Order
-from rarefind.desk.database import Database
+from rarefind.desk.database import ABOVE_ALL, Database
 from rarefind.desk.features.snapshots import delete_snapshots
 from rarefind.desk.folder import DeskFolder
+from rarefind.desk.labels import erase_notes
 from rarefind.desk.measures import delete_pieces_with
+from rarefind.desk.records import Entry
 from rarefind.desk.schema import Schema
+from rarefind.desk.webhooks import erase_messages
 
-__all__ = ["carry_out_alone", "end_order", "export_entity", "order_erasure", "place_of_entity"]
+__all__ = [
+    "carry_out_alone",
+    "end_order",
+    "export_entity",
+    "forget_transactions",
+    "order_erasure",
+    "place_of_entity",
+]
+
+#: So many transactions are looked for at once.
+_ROWS = 200
 
 
 def place_of_entity(schema: Schema, entity: str) -> int:
@@ -62,6 +76,7 @@ def carry_out_alone(folder: DeskFolder, control: Control, database: Database, no
     for order in orders:
         place = place_of_entity(folder.schema, order.entity)
         by = order.answered_by or order.asked_by
+        forget_transactions(database, ledger.read_entity(place, order.key, limit=ABOVE_ALL))
         ledger.erase(place, order.key, by=by, now=now, order=order.id)
         delete_snapshots(folder.snapshots)
         delete_pieces_with(folder.history, ledger.erased_rows(order.id))
@@ -69,6 +84,19 @@ def carry_out_alone(folder: DeskFolder, control: Control, database: Database, no
             raise ValueError("Another program reads the ledger: try again when it has ended.")
         end_order(control, database, folder.schema, order, ledger.erased_by(order.id))
     return len(orders)
+
+
+def forget_transactions(database: Database, rows: Sequence[Entry]) -> None:
+    """Take out of the desk's own database what quotes transactions that are about to be erased.
+
+    It comes before the ledger, so that what is broken off is found and done again.
+    """
+    for begin in range(0, len(rows), _ROWS):
+        part = rows[begin : begin + _ROWS]
+        sequences = [row.sequence for row in part]
+        erase_messages(database, sequences)
+        erase_notes(database, [row.id for row in part])
+        erase_reasons(database, sequences)
 
 
 def end_order(

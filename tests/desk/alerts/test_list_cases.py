@@ -71,11 +71,11 @@ def test_the_same_verdict_once_more_is_the_one_that_is_there(desk):
     desk.cases.take(case.id, "ann")
     first = desk.cases.decide(case.id, "ann", "fraud", "called")
     assert desk.cases.decide(case.id, "ann", "fraud", "called") == first
-    assert len(desk.cases.verdicts(case.id)) == 1
+    assert len(desk.lists.verdicts(case.id)) == 1
     assert len(desk.labels.after(0)) == 2
     desk.cases.decide(case.id, "ann", "fraud", "called again")
     desk.cases.decide(case.id, "bob", "fraud", "called again")
-    assert len(desk.cases.verdicts(case.id)) == 3
+    assert len(desk.lists.verdicts(case.id)) == 3
 
 
 def test_claims_are_listed_by_state_a_page_at_a_time(desk):

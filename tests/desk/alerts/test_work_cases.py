@@ -7,7 +7,7 @@ import pytest
 from desk.databases import KINDS, opener
 
 from rarefind.desk import Schema
-from rarefind.desk.alerts import CaseError, Cases, NoSuchCase, Queue, expected_hits
+from rarefind.desk.alerts import CaseError, CaseLists, Cases, NoSuchCase, Queue, expected_hits
 from rarefind.desk.clock import ManualClock
 from rarefind.desk.labels import LabelHistory
 from rarefind.desk.records import Entry, Outcome
@@ -37,6 +37,7 @@ class Desk:
         self.database = open_database()
         self.labels = LabelHistory(self.database, SCHEMA, self.clock)
         self.cases = Cases(self.database, SCHEMA, self.labels, self.clock)
+        self.lists = CaseLists(self.database, self.clock)
         self.queue = Queue(self.cases, SCHEMA, self.clock)
         self.sequence = 0
 
@@ -135,6 +136,35 @@ def test_a_lease_that_has_ended_gives_the_case_back(desk):
     assert desk.cases.take(case.id, "bob").holder == "bob"
 
 
+def test_a_clock_that_was_ahead_gives_no_case_to_two_people_and_keeps_none_for_a_day(desk):
+    desk.alert("a", 0.3)
+    case = desk.cases.take(desk.case_of("a").id, "ann").id
+    desk.clock.advance("1D")  # by mistake: ann's lease is over
+    assert desk.cases.take(case, "bob").holder == "bob"
+    with pytest.raises(CaseError, match="is taken by bob"):
+        desk.cases.decide(case, "ann", "fraud")
+    desk.clock.advance(-DAY)
+    with pytest.raises(CaseError, match="is taken by bob"):
+        desk.cases.take(case, "ann")
+    assert desk.cases.shorten_leases() == 1
+    assert desk.cases.shorten_leases() == 0
+    desk.clock.advance("29min")
+    assert desk.cases.get(case).holder == "bob"
+    desk.clock.advance("1min")
+    assert desk.cases.take(case, "ann").holder == "ann"
+
+
+def test_a_clock_that_was_set_back_keeps_a_lease_for_at_most_its_length(desk):
+    desk.alert("a", 0.3)
+    case = desk.cases.take(desk.case_of("a").id, "ann").id
+    desk.clock.advance(-DAY)
+    desk.cases.shorten_leases()
+    with pytest.raises(CaseError, match="is taken by ann"):
+        desk.cases.take(case, "bob")
+    assert desk.cases.decide(case, "ann", "genuine").state == "decided"
+    assert desk.cases.shorten_leases() == 0
+
+
 def test_a_case_is_given_back(desk):
     desk.alert("a", 0.3)
     case = desk.cases.take(desk.case_of("a").id, "ann")
@@ -157,7 +187,7 @@ def test_a_verdict_closes_the_case_and_labels_its_transactions(desk):
     case = desk.cases.take(desk.case_of("a").id, "ann")
     decided = desk.cases.decide(case.id, "ann", "fraud", "called the customer")
     assert (decided.state, decided.verdict, decided.holder) == ("decided", "fraud", None)
-    assert desk.cases.verdicts(case.id) == [("fraud", "ann", NOON, "called the customer")]
+    assert desk.lists.verdicts(case.id) == [(1, "fraud", "ann", NOON, "called the customer")]
     known = desk.labels.ripe([(first.id, NOON), (second.id, NOON), ("other", NOON)])
     assert [(each.fraud, each.source) for each in known] == [
         (True, "verdict"),
@@ -173,7 +203,7 @@ def test_a_correction_is_added_and_the_first_verdict_stays(desk):
     case = desk.cases.take(desk.case_of("a").id, "ann")
     desk.cases.decide(case.id, "ann", "fraud")
     desk.cases.decide(case.id, "bob", "genuine")
-    assert [found[:2] for found in desk.cases.verdicts(case.id)] == [
+    assert [found[1:3] for found in desk.lists.verdicts(case.id)] == [
         ("fraud", "ann"),
         ("genuine", "bob"),
     ]

@@ -18,7 +18,7 @@ def test_a_rule_is_saved_watched_and_then_raises_alerts(web):
     assert (scoring["version"], scoring["role"]) == (2, "scoring")
     assert web.get(f"/rules/{name}").json() == scoring
     assert web.get("/rules").json() == [scoring]
-    history = web.get(f"/rules/{name}/history").json()
+    history = web.get(f"/rules/{name}/history").json()["versions"]
     assert [each["role"] for each in history] == ["shadow", "scoring"]
     assert [rule.name for rule in web.door.control.in_force().rules.scoring] == ["far above/mean"]
     actions = [row.action for row in web.door.control.audit.read() if row.person == "expert"]

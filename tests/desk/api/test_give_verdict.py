@@ -19,6 +19,7 @@ def test_a_verdict_closes_the_case_and_counts_as_a_hit(web):
     assert (queue["done"], queue["hits"], queue["cases"]) == (1, 1, [])
     (verdict,) = web.get(f"/cases/{case}").json()["verdicts"]
     assert verdict == {
+        "id": 1,
         "verdict": "fraud",
         "person": "investigator",
         "at": "2026-01-31T12:00:00Z",

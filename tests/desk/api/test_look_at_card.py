@@ -49,7 +49,7 @@ def test_an_erasure_is_an_order_to_the_decision_process(web):
     check_problem(web.post("/entities/card/4111/erase", who="expert"), 403, "not-allowed")
     order = web.post("/entities/card/4111/erase", who="admin").json()
     assert (order["state"], order["kind"], order["entity"]) == ("approved", "erase", "card")
-    assert web.get("/orders", "admin").json() == [order]
+    assert web.get("/orders", "admin").json()["orders"] == [order]
     (to_do,) = web.door.control.orders.to_do()
     erased = web.writer.erase(0, to_do.key, by="admin", now=1)
     web.door.control.orders.done(to_do.id, erased)

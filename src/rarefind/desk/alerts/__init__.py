@@ -5,9 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rarefind._core.lazy import lazily
-from rarefind.desk.alerts._case import VERDICTS, Alert, Case, CaseError, NoSuchCase, Verdict
+from rarefind.desk.alerts._case import (
+    VERDICTS,
+    Alert,
+    Case,
+    CaseError,
+    NoSuchCase,
+    StoredVerdict,
+    Verdict,
+)
 from rarefind.desk.alerts._cases import Cases
-from rarefind.desk.alerts._erasure import ERASED, delete_closed, erase_entity
+from rarefind.desk.alerts._erasure import ERASED, delete_closed, erase_entity, erase_reasons
 from rarefind.desk.alerts._expected import Expected, expected_hits
 from rarefind.desk.alerts._from_ledger import Added
 from rarefind.desk.alerts._lists import CaseLists
@@ -27,10 +35,12 @@ __all__ = [
     "Expected",
     "NoSuchCase",
     "Queue",
+    "StoredVerdict",
     "Today",
     "Verdict",
     "delete_closed",
     "erase_entity",
+    "erase_reasons",
     "expected_hits",
 ]
 

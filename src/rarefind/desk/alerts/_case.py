@@ -3,16 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from rarefind.desk.database import Row
 
-__all__ = ["VERDICTS", "Alert", "Case", "CaseError", "NoSuchCase", "State", "Verdict"]
+__all__ = [
+    "VERDICTS",
+    "Alert",
+    "Case",
+    "CaseError",
+    "NoSuchCase",
+    "State",
+    "StoredVerdict",
+    "Verdict",
+]
 
 State = Literal["open", "taken", "snoozed", "decided", "expired"]
 Verdict = Literal["fraud", "genuine", "unclear"]
 #: What a person can find.
 VERDICTS: tuple[Verdict, ...] = ("fraud", "genuine", "unclear")
+
+
+class StoredVerdict(NamedTuple):
+    """What a person found of a case, and when."""
+
+    id: int
+    verdict: Verdict
+    person: str
+    at: int
+    note: str
 
 
 class CaseError(ValueError):

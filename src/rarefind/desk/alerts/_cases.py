@@ -187,6 +187,19 @@ class Cases:
             )
             return self._get(transaction, case)
 
+    def shorten_leases(self) -> int:
+        """End leases that are longer than any can be within one from now; return their number.
+
+        They are from a time when the clock was ahead. Until then they hold: two people never have
+        one case, whatever the clock does.
+        """
+        with self._database.write() as transaction:
+            return transaction.execute(
+                "UPDATE cases SET held_until = :latest "
+                "WHERE state = 'taken' AND closed IS NULL AND held_until > :latest",
+                latest=self._clock.now() + self._lease,
+            )
+
     def release(self, case: int, person: str) -> Case:
         """Give a case back that the person has taken."""
         with self._database.write() as transaction:
@@ -264,16 +277,6 @@ class Cases:
             id=case,
         )
         return verdict, person, note
-
-    def verdicts(self, case: int) -> list[tuple[Verdict, str, int, str]]:
-        """Return all that was ever found: verdict, person, time and note, the first first."""
-        return [
-            (row[0], row[1], row[2], row[3])
-            for row in self._database.read(
-                "SELECT verdict, person, at, note FROM verdicts WHERE case_id = :id ORDER BY id",
-                id=case,
-            )
-        ]
 
     def set_reasons(self, found: Iterable[tuple[int, float | None, str]]) -> None:
         """Store why transactions are proposed: sequence, probability and reason of their alerts."""

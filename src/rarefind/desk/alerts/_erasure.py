@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rarefind.desk.alerts._tables import STEPS
 from rarefind.desk.database import Database, migrate
 
-__all__ = ["ERASED", "delete_closed", "erase_entity"]
+__all__ = ["ERASED", "delete_closed", "erase_entity", "erase_reasons"]
 
 #: What is left of a reason.
 ERASED = "The transaction was erased or deleted before its reason was found."
@@ -33,6 +35,17 @@ def erase_entity(database: Database, entity: str, instead: str) -> int:
             instead=instead,
         )
     return changed
+
+
+def erase_reasons(database: Database, sequences: Sequence[int]) -> None:
+    """Let the alerts of some rows of the ledger have no reason, which quotes what was sent."""
+    migrate(database, "alerts", STEPS)
+    with database.write() as writer:
+        writer.execute(
+            "UPDATE alerts SET reason = :reason WHERE sequence IN :sequences",
+            reason=ERASED,
+            sequences=list(sequences),
+        )
 
 
 def delete_closed(database: Database, upto: int, limit: int) -> int:

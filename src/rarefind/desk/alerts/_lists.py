@@ -8,15 +8,15 @@ from rarefind.desk.alerts._case import (
     Alert,
     Case,
     State,
+    StoredVerdict,
     as_alert,
     as_case,
 )
 from rarefind.desk.clock import DeskClock
-from rarefind.desk.database import Database
+from rarefind.desk.database import ABOVE_ALL, Database
 
 __all__ = ["CaseLists"]
 
-_ANY = 2**63 - 1
 # A lease or a snooze that is over is over at once, whatever is stored.
 _CONDITIONS: dict[State | None, str] = {
     None: "1 = 1",
@@ -50,7 +50,7 @@ class CaseLists:
         rows = self._database.read(
             f"SELECT {CASE_COLUMNS} FROM cases WHERE id < :before AND ({_CONDITIONS[state]}) "
             "ORDER BY id DESC LIMIT :limit",
-            before=_ANY if before is None else before,
+            before=ABOVE_ALL if before is None else before,
             now=now,
             limit=limit,
         )
@@ -76,6 +76,34 @@ class CaseLists:
             limit=limit,
         )
         return [as_alert(row) for row in rows]
+
+    def verdicts(self, case: int, *, after: int = 0, limit: int = ABOVE_ALL) -> list[StoredVerdict]:
+        """Return all that was ever found of a case after a verdict, the first first."""
+        rows = self._database.read(
+            "SELECT id, verdict, person, at, note FROM verdicts WHERE case_id = :case "
+            "AND id > :after ORDER BY id LIMIT :limit",
+            case=case,
+            after=after,
+            limit=limit,
+        )
+        return [StoredVerdict(*row) for row in rows]
+
+    def last_verdicts(self, case: int, limit: int = 100) -> list[StoredVerdict]:
+        """Return what was found of a case last, in its order."""
+        rows = self._database.read(
+            "SELECT id, verdict, person, at, note FROM verdicts WHERE case_id = :case "
+            "ORDER BY id DESC LIMIT :limit",
+            case=case,
+            limit=limit,
+        )
+        return [StoredVerdict(*row) for row in reversed(rows)]
+
+    def count_verdicts(self, case: int) -> int:
+        """Return how many verdicts a case has."""
+        ((count,),) = self._database.read(
+            "SELECT count(*) FROM verdicts WHERE case_id = :id", id=case
+        )
+        return int(count)
 
     def count_alerts(self, case: int) -> int:
         """Return how many alerts a case has."""

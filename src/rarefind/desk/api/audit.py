@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from fastapi import APIRouter
 from starlette.responses import Response
 
@@ -9,7 +11,7 @@ from rarefind.desk.api import control_examples as examples
 from rarefind.desk.api.control_views import audit_entry
 from rarefind.desk.api.described import described, json_answer
 from rarefind.desk.api.door import Door
-from rarefind.desk.api.parameters import After, Rows
+from rarefind.desk.api.parameters import After, Rows, next_page
 from rarefind.desk.messages import AuditPage
 
 router = APIRouter(tags=["audit"])
@@ -23,7 +25,7 @@ def read_audit(door: Door, after: After = 0, limit: Rows = 100) -> Response:
     return json_answer(
         AuditPage(
             rows=[audit_entry(row) for row in found],
-            next=found[-1].number if len(found) == limit else None,
+            next=next_page(found, limit, attrgetter("number")),
             last=str(audit.last),
         )
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Annotated, Literal
 
 from fastapi import APIRouter
@@ -11,25 +12,28 @@ from rarefind.desk.api import control_examples as examples
 from rarefind.desk.api.control_views import block_summary
 from rarefind.desk.api.described import described, json_answer
 from rarefind.desk.api.door import Door, WebDoor
-from rarefind.desk.api.parameters import Number, Rows
+from rarefind.desk.api.parameters import LARGEST, Before, Number, Rows, next_page
 from rarefind.desk.api.people import Person
 from rarefind.desk.api.sent import sent
 from rarefind.desk.control import Block
-from rarefind.desk.messages import BlockSummary, LiftedBlock, NewBlock
+from rarefind.desk.messages import BlockPage, BlockSummary, LiftedBlock, NewBlock
 
 router = APIRouter(tags=["blocks"])
 
 
-@router.get("/blocks", **described("read", gives=list[BlockSummary], example=[examples.BLOCK]))
+@router.get("/blocks", **described("read", gives=BlockPage, example=examples.BLOCKS))
 def list_blocks(
     door: Door,
     state: Literal["waiting", "in force", "rejected", "lifted"] = "in force",
+    before: Before = None,
     limit: Rows = 100,
 ) -> Response:
     """List blocks in a state, the newest first."""
-    return json_answer(
-        [_summary(door, block) for block in door.control.blocks.in_state(state, limit)]
-    )
+    found = [
+        _summary(door, block)
+        for block in door.control.blocks.in_state(state, before=before or LARGEST, limit=limit)
+    ]
+    return json_answer(BlockPage(blocks=found, next=next_page(found, limit, attrgetter("id"))))
 
 
 @router.post(

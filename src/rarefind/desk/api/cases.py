@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from operator import attrgetter
 from typing import Annotated
 
 from fastapi import APIRouter
@@ -11,7 +12,7 @@ from starlette.responses import Response
 from rarefind.desk.api import examples
 from rarefind.desk.api.described import described, json_answer
 from rarefind.desk.api.door import Door
-from rarefind.desk.api.parameters import Before, CaseStateFilter, Number, Rows
+from rarefind.desk.api.parameters import After, Before, CaseStateFilter, Number, Rows, next_page
 from rarefind.desk.api.people import Person
 from rarefind.desk.api.problems import ProblemError
 from rarefind.desk.api.sent import sent
@@ -24,12 +25,13 @@ from rarefind.desk.messages import (
     NextCase,
     QueueToday,
     Snooze,
+    VerdictPage,
 )
 
 router = APIRouter(tags=["cases"])
 
-#: So many of a case's alerts, and of its entity's transactions, are shown with it.
-_ALERTS, _TRANSACTIONS = 100, 50
+#: So many of a case's alerts and verdicts, and of its entity's transactions, are shown with it.
+_ALERTS, _VERDICTS, _TRANSACTIONS = 100, 100, 50
 _LONGEST_SNOOZE = timedelta(days=366)
 
 
@@ -55,7 +57,7 @@ def list_cases(
 ) -> Response:
     """List cases, the newest first."""
     found = door.lists.page(state, before=before, limit=limit)
-    following = found[-1].id if len(found) == limit else None
+    following = next_page(found, limit, attrgetter("id"))
     return json_answer(CasePage(cases=[door.views.case(case) for case in found], next=following))
 
 
@@ -76,10 +78,22 @@ def show_case(door: Door, case: Number) -> Response:
             case=views.case(found),
             alert_count=door.lists.count_alerts(case),
             alerts=[views.alert(alert, decided.get(alert.transaction)) for alert in alerts],
-            verdicts=views.verdicts(door.cases.verdicts(case)),
+            verdict_count=door.lists.count_verdicts(case),
+            verdicts=views.verdicts(door.lists.last_verdicts(case, _VERDICTS)),
             transactions=[views.transaction(entry) for entry in last],
         )
     )
+
+
+@router.get(
+    "/cases/{case}/verdicts",
+    **described("read", gives=VerdictPage, example=examples.VERDICTS, problems=(404,)),
+)
+def list_verdicts(door: Door, case: Number, after: After = 0, limit: Rows = 100) -> Response:
+    """List all that was ever found of a case, the first first."""
+    door.cases.get(case)
+    found = door.views.verdicts(door.lists.verdicts(case, after=after, limit=limit))
+    return json_answer(VerdictPage(verdicts=found, next=next_page(found, limit, attrgetter("id"))))
 
 
 @router.post(

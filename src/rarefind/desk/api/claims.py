@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Annotated
 
 import msgspec
@@ -11,7 +12,14 @@ from starlette.responses import Response
 from rarefind.desk.api import examples
 from rarefind.desk.api.described import described, json_answer
 from rarefind.desk.api.door import Door, WebDoor
-from rarefind.desk.api.parameters import MOST_ROWS, After, ClaimStateFilter, Number, Rows
+from rarefind.desk.api.parameters import (
+    MOST_ROWS,
+    After,
+    ClaimStateFilter,
+    Number,
+    Rows,
+    next_page,
+)
 from rarefind.desk.api.people import Person
 from rarefind.desk.api.problems import ProblemError
 from rarefind.desk.api.sent import sent
@@ -28,7 +36,7 @@ def list_claims(
 ) -> Response:
     """List claims, the oldest first; new ones wait for an answer."""
     found = door.claims.page(state, after=after, limit=limit)
-    following = found[-1].id if len(found) == limit else None
+    following = next_page(found, limit, attrgetter("id"))
     return json_answer(
         ClaimPage(claims=[door.views.claim(claim) for claim in found], next=following)
     )

@@ -7,8 +7,10 @@ from datetime import UTC, datetime
 from rarefind.desk.messages import (
     AuditEntry,
     AuditPage,
+    BlockPage,
     BlockSummary,
     LiftedBlock,
+    ListNames,
     ListSummary,
     ListValues,
     MadeWebhook,
@@ -17,8 +19,10 @@ from rarefind.desk.messages import (
     NewRole,
     NewRule,
     NewWebhook,
+    OrderPage,
     OrderSummary,
     Promotion,
+    RuleHistory,
     RuleSummary,
     WebhookSummary,
 )
@@ -41,9 +45,13 @@ RULE = RuleSummary(
     person="eve",
     at=_AT,
 )
+HISTORY = RuleHistory(versions=[RULE], next=None)
 NEW_ROLE = NewRole(role="scoring", note="Half of what it found was fraud.")
 VALUES = ListValues(values=["FR", "US"])
-LIST = ListSummary(name="countries", person="eve", changed=_AT, values=["FR", "US"])
+LISTS = ListNames(names=["countries"], next=None)
+LIST = ListSummary(
+    name="countries", person="eve", changed=_AT, count=2, values=["FR", "US"], next=None
+)
 MODEL = ModelSummary(
     digest="91ab6c0d",
     name="january.rarefind",
@@ -72,7 +80,9 @@ BLOCK = BlockSummary(
     answered_by=None,
     lifted=None,
     lifted_by=None,
+    lift_note="",
 )
+BLOCKS = BlockPage(blocks=[BLOCK], next=None)
 ORDER = OrderSummary(
     id=2,
     kind="erase",
@@ -86,6 +96,7 @@ ORDER = OrderSummary(
     ended=_AT,
     result={"transactions": 41},
 )
+ORDERS = OrderPage(orders=[ORDER], next=None)
 AUDIT = AuditPage(
     rows=[
         AuditEntry(

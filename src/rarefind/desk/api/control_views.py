@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rarefind.desk.api.parameters import next_page
 from rarefind.desk.api.views import instant, instant_or_none
 from rarefind.desk.control import AuditRow, Block, DeskRule, ModelRow, NamedList, Order
 from rarefind.desk.messages import (
@@ -34,13 +35,15 @@ def rule_summary(rule: DeskRule) -> RuleSummary:
     )
 
 
-def list_summary(found: NamedList) -> ListSummary:
-    """A named list."""
+def list_summary(found: NamedList, limit: int) -> ListSummary:
+    """A named list with some of its values."""
     return ListSummary(
         name=found.name,
         person=found.person,
         changed=instant(found.changed),
+        count=found.count,
         values=list(found.values),
+        next=next_page(found.values, limit, str),
     )
 
 
@@ -75,6 +78,7 @@ def block_summary(block: Block, entity: str) -> BlockSummary:
         answered_by=block.answered_by,
         lifted=instant_or_none(block.lifted),
         lifted_by=block.lifted_by,
+        lift_note=block.lift_note,
     )
 
 

@@ -18,7 +18,7 @@ from rarefind.desk.control import Control, InForce, Order, revision
 from rarefind.desk.database import Database, DatabaseUnavailable
 from rarefind.desk.decision import Decider
 from rarefind.desk.decision.upkeep import Upkeep
-from rarefind.desk.erasure import end_order
+from rarefind.desk.erasure import end_order, forget_transactions
 from rarefind.desk.features.snapshots import delete_snapshots
 from rarefind.desk.labels import Label, LabelHistory
 from rarefind.desk.measures import delete_pieces_with
@@ -182,9 +182,13 @@ class DeskWatch:
             return
         entity = names.index(order.entity)
         by = order.answered_by or order.asked_by
+        look = partial(self.upkeep.to_erase, entity, order.key)
         step = partial(self.upkeep.erase, entity, order.key, by=by, order=order.id)
-        while await batcher.alone(step, threaded=True):
-            continue
+        erased = 1
+        while erased:
+            rows = await batcher.alone(look, threaded=True)
+            await self._read(partial(forget_transactions, self._database, rows))
+            erased = await batcher.alone(step, threaded=True)
         await self._read(partial(delete_snapshots, self._snapshots))
         rows = await batcher.alone(
             partial(self._decider.ledger.erased_rows, order.id), threaded=True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from fastapi import APIRouter
 from starlette.responses import Response
 
@@ -9,7 +11,7 @@ from rarefind.desk.api import control_examples, examples
 from rarefind.desk.api.control_views import order_summary
 from rarefind.desk.api.described import described, json_answer
 from rarefind.desk.api.door import Door, WebDoor
-from rarefind.desk.api.parameters import Before, EntityName, Key, Rows
+from rarefind.desk.api.parameters import Before, EntityName, Key, Rows, next_page
 from rarefind.desk.api.people import Person
 from rarefind.desk.api.problems import ProblemError
 from rarefind.desk.messages import EntityExport, ExportedCase, OrderSummary, TransactionPage
@@ -27,7 +29,7 @@ def list_entity_transactions(
     """List the last transactions of an entity, the newest first."""
     place = _place(door, entity)
     found = door.ledger.read_entity(place, key, before=before, limit=limit)
-    following = found[-1].sequence if len(found) == limit else None
+    following = next_page(found, limit, attrgetter("sequence"))
     transactions = [door.views.transaction(entry) for entry in found]
     return json_answer(
         TransactionPage(entity=entity, key=key, transactions=transactions, next=following)
@@ -63,11 +65,11 @@ def export_entity(
             claims=[views.claim(each) for each in door.claims.about([e.id for e in found])],
             cases=[
                 ExportedCase(
-                    case=views.case(case), verdicts=views.verdicts(door.cases.verdicts(case.id))
+                    case=views.case(case), verdicts=views.verdicts(door.lists.verdicts(case.id))
                 )
                 for case in cases
             ],
-            next=found[-1].sequence if len(found) == limit else None,
+            next=next_page(found, limit, attrgetter("sequence")),
         )
     )
 

@@ -26,9 +26,11 @@ from rarefind.desk.messages import (
     NextCase,
     QueueToday,
     Snooze,
+    TokenPage,
     TokenSummary,
     TransactionPage,
     TransactionSummary,
+    VerdictPage,
 )
 
 
@@ -101,7 +103,8 @@ QUEUE = QueueToday(
     cases=[OPEN],
 )
 VERDICT = NewVerdict(verdict="fraud", note="The customer was at home and has not paid this.")
-GIVEN = GivenVerdict(verdict="fraud", person="ann", at=_at(13, 5), note="")
+GIVEN = GivenVerdict(id=4, verdict="fraud", person="ann", at=_at(13, 5), note="")
+VERDICTS = VerdictPage(verdicts=[GIVEN], next=None)
 SNOOZE = Snooze(until=datetime(2026, 2, 2, 9, tzinfo=UTC))
 ALERT = AlertSummary(
     id="a1",
@@ -112,7 +115,12 @@ ALERT = AlertSummary(
     transaction=DECIDED,
 )
 CASE_FILE = CaseFile(
-    case=TAKEN, alert_count=1, alerts=[ALERT], verdicts=[], transactions=[TRANSACTION]
+    case=TAKEN,
+    alert_count=1,
+    alerts=[ALERT],
+    verdict_count=0,
+    verdicts=[],
+    transactions=[TRANSACTION],
 )
 NEW_CLAIM = NewClaim(transaction="a1", note="The customer called: not theirs.")
 CLAIM = ClaimSummary(
@@ -145,3 +153,4 @@ EXPORT = EntityExport(
 NEW_TOKEN = NewToken(name="ann", role="investigator")
 MADE_TOKEN = MadeToken(name="ann", role="investigator", token="rarefind_investigator_…")
 TOKEN = TokenSummary(name="ann", role="investigator", made=_at(9), revoked=None)
+TOKENS = TokenPage(tokens=[TOKEN], next=None)

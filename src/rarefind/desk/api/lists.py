@@ -10,11 +10,11 @@ from starlette.responses import Response
 from rarefind.desk.api import control_examples as examples
 from rarefind.desk.api.control_views import list_summary
 from rarefind.desk.api.described import described, json_answer
-from rarefind.desk.api.door import Door
-from rarefind.desk.api.parameters import Name
+from rarefind.desk.api.door import Door, WebDoor
+from rarefind.desk.api.parameters import MOST_ROWS, AfterName, Name, Rows, next_page
 from rarefind.desk.api.people import Person
 from rarefind.desk.api.sent import sent
-from rarefind.desk.messages import ListSummary, ListValues
+from rarefind.desk.messages import ListNames, ListSummary, ListValues
 
 router = APIRouter(tags=["lists"])
 
@@ -28,19 +28,19 @@ _CHANGED = described(
 )
 
 
-@router.get("/lists", **described("read", gives=list[str], example=["countries"]))
-def list_lists(door: Door) -> Response:
-    """List the names of all lists."""
-    return json_answer(door.control.lists.names())
+@router.get("/lists", **described("read", gives=ListNames, example=examples.LISTS))
+def list_lists(door: Door, after: AfterName = "", limit: Rows = 100) -> Response:
+    """List the names of the lists."""
+    return json_answer(_names(door, after, limit))
 
 
 @router.get(
     "/lists/{name}",
     **described("read", gives=ListSummary, example=examples.LIST, problems=(404,)),
 )
-def show_list(door: Door, name: Name) -> Response:
-    """Show a list with its values."""
-    return json_answer(list_summary(door.control.lists.get(name)))
+def show_list(door: Door, name: Name, after: AfterName = "", limit: Rows = MOST_ROWS) -> Response:
+    """Show a list with its values, or with those after one."""
+    return json_answer(_shown(door, name, after, limit))
 
 
 @router.put("/lists/{name}", **_CHANGED)
@@ -48,7 +48,8 @@ def save_list(
     door: Door, name: Name, person: Person, new: Annotated[ListValues, sent(ListValues)]
 ) -> Response:
     """Make a list, or give it other values."""
-    return json_answer(list_summary(door.control.lists.save(name, new.values, person)))
+    door.control.lists.save(name, new.values, person)
+    return json_answer(_shown(door, name))
 
 
 @router.post("/lists/{name}/add", **_CHANGED)
@@ -56,7 +57,8 @@ def add_to_list(
     door: Door, name: Name, person: Person, new: Annotated[ListValues, sent(ListValues)]
 ) -> Response:
     """Add values to a list; those that are on it stay as they are."""
-    return json_answer(list_summary(door.control.lists.add(name, new.values, person)))
+    door.control.lists.add(name, new.values, person)
+    return json_answer(_shown(door, name))
 
 
 @router.post("/lists/{name}/remove", **_CHANGED)
@@ -64,14 +66,24 @@ def remove_from_list(
     door: Door, name: Name, person: Person, old: Annotated[ListValues, sent(ListValues)]
 ) -> Response:
     """Take values off a list; those that are not on it change nothing."""
-    return json_answer(list_summary(door.control.lists.remove(name, old.values, person)))
+    door.control.lists.remove(name, old.values, person)
+    return json_answer(_shown(door, name))
 
 
 @router.delete(
     "/lists/{name}",
-    **described("rule", gives=list[str], example=["countries"], problems=(404, 409)),
+    **described("rule", gives=ListNames, example=examples.LISTS, problems=(404, 409)),
 )
 def delete_list(door: Door, name: Name, person: Person) -> Response:
     """Delete a list that no rule asks; answers the names that are left."""
     door.control.lists.delete(name, person)
-    return json_answer(door.control.lists.names())
+    return json_answer(_names(door))
+
+
+def _names(door: WebDoor, after: str = "", limit: int = MOST_ROWS) -> ListNames:
+    found = door.control.lists.names(after=after, limit=limit)
+    return ListNames(names=found, next=next_page(found, limit, str))
+
+
+def _shown(door: WebDoor, name: str, after: str = "", limit: int = MOST_ROWS) -> ListSummary:
+    return list_summary(door.control.lists.page(name, after=after, limit=limit), limit)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from fastapi import APIRouter
 from starlette.responses import Response
 
@@ -9,17 +11,19 @@ from rarefind.desk.api import control_examples as examples
 from rarefind.desk.api.control_views import order_summary
 from rarefind.desk.api.described import described, json_answer
 from rarefind.desk.api.door import Door
-from rarefind.desk.api.parameters import Number, Rows
+from rarefind.desk.api.parameters import LARGEST, Before, Number, Rows, next_page
 from rarefind.desk.api.people import Person
-from rarefind.desk.messages import OrderSummary
+from rarefind.desk.messages import OrderPage, OrderSummary
 
 router = APIRouter(tags=["orders"])
 
 
-@router.get("/orders", **described("manage", gives=list[OrderSummary], example=[examples.ORDER]))
-def list_orders(door: Door, limit: Rows = 100) -> Response:
+@router.get("/orders", **described("manage", gives=OrderPage, example=examples.ORDERS))
+def list_orders(door: Door, before: Before = None, limit: Rows = 100) -> Response:
     """List orders, the newest first."""
-    return json_answer([order_summary(order) for order in door.control.orders.all(limit)])
+    rows = door.control.orders.all(before=before or LARGEST, limit=limit)
+    found = [order_summary(order) for order in rows]
+    return json_answer(OrderPage(orders=found, next=next_page(found, limit, attrgetter("id"))))
 
 
 @router.get(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Annotated, Final, Literal, TypeAlias, TypeVar
 from urllib.parse import unquote
 
 from fastapi import Path, Query
@@ -10,6 +11,9 @@ from pydantic import AfterValidator
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rarefind.desk.api.problems import ProblemError, problem_response
+
+Found = TypeVar("Found")
+Place = TypeVar("Place", int, str)
 
 LARGEST: Final = 2**63 - 1
 #: So many rows of a list are answered at once.
@@ -43,8 +47,16 @@ Before: TypeAlias = Annotated[
     int | None, Query(ge=1, le=LARGEST, description="The `next` of the page before.")
 ]
 After: TypeAlias = Annotated[int, Query(ge=0, le=LARGEST, description="The `next` of a page.")]
+AfterName: TypeAlias = Annotated[
+    str, Query(max_length=256, pattern="^[^\\x00]*$", description="The `next` of a page.")
+]
 CaseStateFilter: TypeAlias = Literal["open", "taken", "snoozed", "decided", "expired"] | None
 ClaimStateFilter: TypeAlias = Literal["new", "confirmed", "rejected"] | None
+
+
+def next_page(found: Sequence[Found], limit: int, place: Callable[[Found], Place]) -> Place | None:
+    """Where the page after the rows that were found begins; None where there is none."""
+    return place(found[-1]) if len(found) == limit else None
 
 
 class KeptSlashes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Annotated
 
 from fastapi import APIRouter
@@ -11,10 +12,10 @@ from rarefind.desk.api import control_examples as examples
 from rarefind.desk.api.control_views import rule_summary
 from rarefind.desk.api.described import described, json_answer
 from rarefind.desk.api.door import Door
-from rarefind.desk.api.parameters import Name
+from rarefind.desk.api.parameters import After, Name, Rows, next_page
 from rarefind.desk.api.people import Person
 from rarefind.desk.api.sent import sent
-from rarefind.desk.messages import NewRole, NewRule, RuleSummary
+from rarefind.desk.messages import NewRole, NewRule, RuleHistory, RuleSummary
 
 router = APIRouter(tags=["rules"])
 
@@ -36,11 +37,13 @@ def show_rule(door: Door, name: Name) -> Response:
 
 @router.get(
     "/rules/{name}/history",
-    **described("read", gives=list[RuleSummary], example=[examples.RULE], problems=(404,)),
+    **described("read", gives=RuleHistory, example=examples.HISTORY, problems=(404,)),
 )
-def show_rule_history(door: Door, name: Name) -> Response:
-    """Show all versions of a rule, the first first."""
-    return json_answer([rule_summary(rule) for rule in door.control.rules.history(name)])
+def show_rule_history(door: Door, name: Name, after: After = 0, limit: Rows = 100) -> Response:
+    """Show the versions of a rule after one, the first first."""
+    found = door.control.rules.history(name, after=after, limit=limit)
+    following = next_page(found, limit, attrgetter("version"))
+    return json_answer(RuleHistory(versions=[rule_summary(rule) for rule in found], next=following))
 
 
 @router.put(

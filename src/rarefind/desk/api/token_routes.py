@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Annotated
 
 from fastapi import APIRouter
@@ -10,21 +11,22 @@ from starlette.responses import Response
 from rarefind.desk.api import examples
 from rarefind.desk.api.described import described, json_answer
 from rarefind.desk.api.door import Door, WebDoor
-from rarefind.desk.api.parameters import Name
+from rarefind.desk.api.parameters import AfterName, Name, Rows, next_page
 from rarefind.desk.api.people import Person
 from rarefind.desk.api.problems import ProblemError
 from rarefind.desk.api.sent import sent
 from rarefind.desk.api.tokens import TokenRow
 from rarefind.desk.api.views import instant, instant_or_none
-from rarefind.desk.messages import MadeToken, NewToken, TokenSummary
+from rarefind.desk.messages import MadeToken, NewToken, TokenPage, TokenSummary
 
 router = APIRouter(tags=["tokens"])
 
 
-@router.get("/tokens", **described("manage", gives=list[TokenSummary], example=[examples.TOKEN]))
-def list_tokens(door: Door) -> Response:
-    """List all tokens by their names, also those that were revoked; none can be read again."""
-    return json_answer([_summary(row) for row in door.tokens.rows()])
+@router.get("/tokens", **described("manage", gives=TokenPage, example=examples.TOKENS))
+def list_tokens(door: Door, after: AfterName = "", limit: Rows = 100) -> Response:
+    """List tokens by their names, also those that were revoked; none can be read again."""
+    found = [_summary(row) for row in door.tokens.rows(after=after, limit=limit)]
+    return json_answer(TokenPage(tokens=found, next=next_page(found, limit, attrgetter("name"))))
 
 
 @router.post(
@@ -40,7 +42,7 @@ def list_tokens(door: Door) -> Response:
 )
 def make_token(door: Door, person: Person, new: Annotated[NewToken, sent(NewToken)]) -> Response:
     """Make a token; it is shown this once."""
-    if any(row.name == new.name for row in door.tokens.rows()):
+    if door.tokens.find(new.name) is not None:
         raise ProblemError(
             "conflict", f"There is a token {new.name!r}, or was one: choose another name.", "name"
         )
@@ -63,10 +65,10 @@ def revoke_token(door: Door, name: Name, person: Person) -> Response:
 
 
 def _find(door: WebDoor, name: str) -> TokenRow:
-    for row in door.tokens.rows():
-        if row.name == name:
-            return row
-    raise ProblemError("not-found", f"There is no token {name!r}.")
+    row = door.tokens.find(name)
+    if row is None:
+        raise ProblemError("not-found", f"There is no token {name!r}.")
+    return row
 
 
 def _summary(row: TokenRow) -> TokenSummary:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from rarefind.desk.api.problems import ProblemError
 from rarefind.desk.api.roles import ROLES, Action, Role, is_allowed, roles_for
 from rarefind.desk.control import Audit
-from rarefind.desk.database import Database, DatabaseConflict, migrate
+from rarefind.desk.database import ABOVE_ALL, Database, DatabaseConflict, migrate
 
 _STEPS = (
     """
@@ -108,10 +108,22 @@ class Tokens:
             raise ValueError(f"There is no token {name!r} to revoke.")
         self.reload()
 
-    def rows(self) -> list[TokenRow]:
-        """All tokens, the oldest first, also those that were revoked."""
-        found = self._database.read("SELECT name, role, made, revoked FROM tokens ORDER BY made")
+    def rows(self, *, after: str = "", limit: int = ABOVE_ALL) -> list[TokenRow]:
+        """All tokens, or those after a name, by their names, also those that were revoked."""
+        found = self._database.read(
+            "SELECT name, role, made, revoked FROM tokens WHERE name > :after "
+            "ORDER BY name LIMIT :limit",
+            after=after,
+            limit=limit,
+        )
         return [TokenRow(*row) for row in found]
+
+    def find(self, name: str) -> TokenRow | None:
+        """The token of a name, also one that was revoked; None where there was never one."""
+        found = self._database.read(
+            "SELECT name, role, made, revoked FROM tokens WHERE name = :name", name=name
+        )
+        return TokenRow(*found[0]) if found else None
 
     def check(self, authorization: bytes | None, action: Action) -> Token:
         """Who sends a request with this header; a problem if it may not do what it asks."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from rarefind.desk.alerts import Alert, Case, Today
+from rarefind.desk.alerts import Alert, Case, StoredVerdict, Today
 from rarefind.desk.labels import Claim
 from rarefind.desk.ledger import Ledger
 from rarefind.desk.messages import (
@@ -104,11 +104,17 @@ class Views:
             transaction=transaction,
         )
 
-    def verdicts(self, found: Iterable[tuple[Any, str, int, str]]) -> list[GivenVerdict]:
-        """All that was ever found of a case."""
+    def verdicts(self, found: Iterable[StoredVerdict]) -> list[GivenVerdict]:
+        """What was found of a case."""
         return [
-            GivenVerdict(verdict=verdict, person=person, at=instant(at), note=note)
-            for verdict, person, at, note in found
+            GivenVerdict(
+                id=each.id,
+                verdict=each.verdict,
+                person=each.person,
+                at=instant(each.at),
+                note=each.note,
+            )
+            for each in found
         ]
 
     def claim(self, claim: Claim) -> ClaimSummary:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rarefind.desk.clock import DeskClock
+from rarefind.desk.control._approval import Approval
 from rarefind.desk.control._audit import Audit, record_change
 from rarefind.desk.control._errors import (
     ControlConflict,
@@ -14,13 +15,15 @@ from rarefind.desk.control._errors import (
     check_name,
     check_note,
 )
-from rarefind.desk.database import Database, Writer
+from rarefind.desk.database import ABOVE_ALL, Database, Writer
 from rarefind.desk.schema import Schema
 
 __all__ = ["Block", "BlockState", "Blocks", "read_blocked"]
 
 BlockState = Literal["waiting", "in force", "rejected", "lifted"]
-_COLUMNS = "id, entity, state, note, asked, asked_by, answered, answered_by, lifted, lifted_by"
+_COLUMNS = (
+    "id, entity, state, note, asked, asked_by, answered, answered_by, lifted, lifted_by, lift_note"
+)
 _LONGEST_ENTITY = 10_000
 
 
@@ -34,8 +37,8 @@ class Block:
     entity : str
         Who is blocked: a card.
     state : {"waiting", "in force", "rejected", "lifted"}
-    note : str
-        Why.
+    note, lift_note : str
+        Why it was asked for, and why it was lifted.
     asked, answered, lifted : int or None
         When; ``answered`` is the time of approval or rejection.
     asked_by, answered_by, lifted_by : str or None
@@ -52,6 +55,7 @@ class Block:
     answered_by: str | None
     lifted: int | None
     lifted_by: str | None
+    lift_note: str
 
 
 class Blocks:
@@ -71,7 +75,14 @@ class Blocks:
 
     def __init__(self, database: Database, schema: Schema, audit: Audit, clock: DeskClock) -> None:
         self._database, self._audit, self._clock = database, audit, clock
-        self._second_person = schema.alerts.second_person
+        self._approval = Approval(
+            "blocks",
+            "block",
+            waiting="waiting",
+            approved="in force",
+            second_person=schema.alerts.second_person,
+            clock=clock,
+        )
 
     def get(self, block: int) -> Block:
         """Return a block."""
@@ -88,11 +99,15 @@ class Blocks:
         )
         return [Block(*row) for row in rows]
 
-    def in_state(self, state: BlockState, limit: int = 1_000) -> list[Block]:
-        """Return blocks in a state, the newest first."""
+    def in_state(
+        self, state: BlockState, *, before: int = ABOVE_ALL, limit: int = 1_000
+    ) -> list[Block]:
+        """Return blocks in a state with a number below ``before``, the newest first."""
         rows = self._database.read(
-            f"SELECT {_COLUMNS} FROM blocks WHERE state = :state ORDER BY id DESC LIMIT :limit",
+            f"SELECT {_COLUMNS} FROM blocks WHERE state = :state AND id < :before "
+            "ORDER BY id DESC LIMIT :limit",
             state=state,
+            before=before,
             limit=limit,
         )
         return [Block(*row) for row in rows]
@@ -100,27 +115,22 @@ class Blocks:
     def ask(self, entity: str, person: str, note: str = "") -> Block:
         """Ask for a block; one that waits or is in force already is returned as it is."""
         _check_entity(entity)
-        check_name("person", person)
         check_note(note)
-        now = self._clock.now()
+        asked = self._approval.ask(person)
         with self._database.write() as writer:
             known = _current(writer, entity)
             if known is not None:
                 return known
-            at_once = not self._second_person
             ((number,),) = writer.read(
                 "INSERT INTO blocks "
                 "(entity, state, note, asked, asked_by, answered, answered_by) VALUES "
-                "(:entity, :state, :note, :now, :person, :answered, :answered_by) RETURNING id",
+                "(:entity, :state, :note, :asked, :asked_by, :answered, :answered_by) RETURNING id",
                 entity=entity,
-                state="in force" if at_once else "waiting",
                 note=note,
-                now=now,
-                person=person,
-                answered=now if at_once else None,
-                answered_by=person if at_once else None,
+                **asked,
             )
-            self._record(writer, person, "block" if at_once else "ask for block", number, note)
+            action = "ask for block" if self._approval.second_person else "block"
+            self._record(writer, person, action, number)
             return _get(writer, number)
 
     def approve(self, block: int, person: str) -> Block:
@@ -128,25 +138,17 @@ class Blocks:
 
         A block that is in force stays as it is.
         """
-        check_name("person", person)
         with self._database.write() as writer:
-            known = _get(writer, block)
-            if known.state == "in force":
-                return known
-            if self._second_person and known.asked_by == person:
-                raise ControlConflict(
-                    f"{person} has asked for block {block}: another person has to approve it."
-                )
-            return self._answer(writer, known, person, "in force", "approve block")
+            if self._approval.approve(writer, _get(writer, block), person):
+                self._record(writer, person, "approve block", block)
+            return _get(writer, block)
 
     def reject(self, block: int, person: str) -> Block:
         """Answer that an entity is not to be blocked; a block that was rejected stays as it is."""
-        check_name("person", person)
         with self._database.write() as writer:
-            known = _get(writer, block)
-            if known.state == "rejected":
-                return known
-            return self._answer(writer, known, person, "rejected", "reject block")
+            if self._approval.reject(writer, _get(writer, block), person):
+                self._record(writer, person, "reject block", block)
+            return _get(writer, block)
 
     def lift(self, block: int, person: str, note: str = "") -> Block:
         """End a block that is in force, or take back the wish for one."""
@@ -159,35 +161,19 @@ class Blocks:
             if known.state == "rejected":
                 raise ControlConflict(f"Block {block} was rejected by {known.answered_by}.")
             writer.execute(
-                "UPDATE blocks SET state = 'lifted', lifted = :now, lifted_by = :person "
-                "WHERE id = :id",
+                "UPDATE blocks SET state = 'lifted', lifted = :now, lifted_by = :person, "
+                "lift_note = :note WHERE id = :id",
                 id=block,
                 now=self._clock.now(),
                 person=person,
+                note=note,
             )
-            self._record(writer, person, "lift block", block, note)
+            self._record(writer, person, "lift block", block)
             return _get(writer, block)
 
-    def _answer(
-        self, writer: Writer, known: Block, person: str, state: BlockState, action: str
-    ) -> Block:
-        if known.state != "waiting":
-            raise ControlConflict(f"Block {known.id} is {known.state} already.")
-        writer.execute(
-            "UPDATE blocks SET state = :state, answered = :now, answered_by = :person "
-            "WHERE id = :id",
-            id=known.id,
-            state=state,
-            now=self._clock.now(),
-            person=person,
-        )
-        self._record(writer, person, action, known.id, "")
-        return _get(writer, known.id)
-
-    def _record(self, writer: Writer, person: str, action: str, block: int, note: str) -> None:
-        # The entity stays out of the log, which keeps for ever what it has.
-        detail = {"note": note} if note else {}
-        record_change(self._audit, writer, person, action, f"block {block}", detail)
+    def _record(self, writer: Writer, person: str, action: str, block: int) -> None:
+        # The entity and the notes stay out of the log, which keeps for ever what it has.
+        record_change(self._audit, writer, person, action, f"block {block}")
 
 
 def read_blocked(reader: Database | Writer) -> frozenset[str]:

@@ -9,23 +9,26 @@ from rarefind.desk.clock import DeskClock
 from rarefind.desk.control._audit import Audit, record_change
 from rarefind.desk.control._errors import ControlConflict, ControlError, NotThere, check_name
 from rarefind.desk.control._rule_rows import current_rules
-from rarefind.desk.database import Database, Row, Writer
+from rarefind.desk.database import ABOVE_ALL, Database, Row, Writer
 
 __all__ = ["Lists", "NamedList"]
 
 #: A list has no more values, a value no more characters.
 MOST_VALUES, LONGEST_VALUE = 100_000, 256
-_NAMED = 100  # so many values are named in the audit log
 
 
 @dataclass(frozen=True, slots=True)
 class NamedList:
-    """A list as it is now: who changed it last and when, and its values in order."""
+    """A list as it is now: who changed it last and when, and its values in order.
+
+    ``count`` is how many values it has, where ``values`` are a part of them.
+    """
 
     name: str
     person: str
     changed: int
     values: tuple[str, ...]
+    count: int
 
 
 class Lists:
@@ -42,20 +45,42 @@ class Lists:
     def __init__(self, database: Database, audit: Audit, clock: DeskClock) -> None:
         self._database, self._audit, self._clock = database, audit, clock
 
-    def names(self) -> list[str]:
-        """Return the names of the lists there are, in order."""
-        rows = self._database.read("SELECT name FROM lists WHERE deleted = 0 ORDER BY name")
+    def names(self, *, after: str = "", limit: int = ABOVE_ALL) -> list[str]:
+        """Return the names of the lists there are, or of those after one, in order."""
+        rows = self._database.read(
+            "SELECT name FROM lists WHERE deleted = 0 AND name > :after ORDER BY name LIMIT :limit",
+            after=after,
+            limit=limit,
+        )
         return [row[0] for row in rows]
 
     def get(self, name: str) -> NamedList:
-        """Return a list with its values."""
+        """Return a list with all its values."""
+        values = tuple(sorted(_values(self._database, name)))
+        return self._named(name, values, len(values))
+
+    def page(self, name: str, *, after: str = "", limit: int = 1_000) -> NamedList:
+        """Return a list with those of its values that are after one, in the database's order."""
+        rows = self._database.read(
+            "SELECT value FROM list_values WHERE list = :name AND removed IS NULL "
+            "AND value > :after ORDER BY value LIMIT :limit",
+            name=name,
+            after=after,
+            limit=limit,
+        )
+        ((count,),) = self._database.read(
+            "SELECT count(*) FROM list_values WHERE list = :name AND removed IS NULL", name=name
+        )
+        return self._named(name, tuple(row[0] for row in rows), count)
+
+    def _named(self, name: str, values: tuple[str, ...], count: int) -> NamedList:
         rows = self._database.read(
             "SELECT name, person, changed FROM lists WHERE name = :name AND deleted = 0", name=name
         )
         if not rows:
             raise NotThere(f"There is no list {name!r}.")
         _, person, changed = rows[0]
-        return NamedList(name, person, changed, tuple(sorted(_values(self._database, name))))
+        return NamedList(name, person, changed, values, count)
 
     def all(self) -> dict[str, tuple[str, ...]]:
         """Return all lists by name, as rules take them."""
@@ -131,12 +156,8 @@ class Lists:
                 for value in added
             ],
         )
-        detail = {
-            "added": added[:_NAMED],
-            "added_count": len(added),
-            "removed": removed[:_NAMED],
-            "removed_count": len(removed),
-        }
+        # Values may be cards, and the log keeps for ever what it has; the list knows its own past.
+        detail = {"added": len(added), "removed": len(removed)}
         record_change(self._audit, writer, person, "save list", name, detail)
 
     def _take_off(self, writer: Writer, name: str, values: list[str], person: str) -> None:

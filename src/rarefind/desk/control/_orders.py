@@ -8,9 +8,10 @@ from typing import Any, Literal
 import msgspec
 
 from rarefind.desk.clock import DeskClock
+from rarefind.desk.control._approval import Approval
 from rarefind.desk.control._audit import Audit, record_change
-from rarefind.desk.control._errors import ControlConflict, ControlError, NotThere, check_name
-from rarefind.desk.database import Database, Row, Writer
+from rarefind.desk.control._errors import ControlConflict, ControlError, NotThere
+from rarefind.desk.database import ABOVE_ALL, Database, Row, Writer
 from rarefind.desk.schema import Schema
 
 __all__ = ["Order", "OrderState", "Orders"]
@@ -73,15 +74,25 @@ class Orders:
     def __init__(self, database: Database, schema: Schema, audit: Audit, clock: DeskClock) -> None:
         self._database, self._audit, self._clock = database, audit, clock
         self._schema = schema
+        self._approval = Approval(
+            "orders",
+            "order",
+            waiting="asked",
+            approved="approved",
+            second_person=schema.alerts.second_person,
+            clock=clock,
+        )
 
     def get(self, order: int) -> Order:
         """Return an order."""
         return _get(self._database, order)
 
-    def all(self, limit: int = 1_000) -> list[Order]:
-        """Return the orders, the newest first."""
+    def all(self, *, before: int = ABOVE_ALL, limit: int = 1_000) -> list[Order]:
+        """Return the orders with a number below ``before``, the newest first."""
         rows = self._database.read(
-            f"SELECT {_COLUMNS} FROM orders ORDER BY id DESC LIMIT :limit", limit=limit
+            f"SELECT {_COLUMNS} FROM orders WHERE id < :before ORDER BY id DESC LIMIT :limit",
+            before=before,
+            limit=limit,
         )
         return [_as_order(row) for row in rows]
 
@@ -95,74 +106,55 @@ class Orders:
 
     def erase(self, entity: str, key: str, person: str) -> Order:
         """Ask to erase who made the transactions of an entity, what was sent, and its features."""
-        check_name("person", person)
         if entity not in self._schema.entities:
             known = ", ".join(self._schema.entities)
             raise ControlError(f"{entity!r} is not an entity of this desk; they are {known}.")
         if not key or len(key) > _LONGEST_KEY or "\0" in key:
             raise ControlError(f"Name the {entity} to erase.")
-        at_once, now = not self._schema.alerts.second_person, self._clock.now()
+        asked = self._approval.ask(person)
         with self._database.write() as writer:
             ((number,),) = writer.read(
                 "INSERT INTO orders "
                 "(kind, entity, key, state, asked, asked_by, answered, answered_by) VALUES "
-                "('erase', :entity, :key, :state, :now, :person, :answered, :answered_by) "
+                "('erase', :entity, :key, :state, :asked, :asked_by, :answered, :answered_by) "
                 "RETURNING id",
                 entity=entity,
                 key=key,
-                state="approved" if at_once else "asked",
-                now=now,
-                person=person,
-                answered=now if at_once else None,
-                answered_by=person if at_once else None,
+                **asked,
             )
-            action = "order erasure" if at_once else "ask for erasure"
+            action = "ask for erasure" if self._approval.second_person else "order erasure"
             self._record(writer, person, action, number, {"entity": entity})
             return _get(writer, number)
 
     def approve(self, order: int, person: str) -> Order:
         """Let an order be carried out; where a second person is wanted, not by who asked."""
-        return self._answer(order, person, "approved")
+        with self._database.write() as writer:
+            known = _get(writer, order)
+            if self._approval.approve(writer, known, person):
+                self._record(writer, person, "approve erasure", order, {"entity": known.entity})
+            return _get(writer, order)
 
     def reject(self, order: int, person: str) -> Order:
         """Answer that an order is not to be carried out."""
-        return self._answer(order, person, "rejected")
+        with self._database.write() as writer:
+            known = _get(writer, order)
+            if self._approval.reject(writer, known, person):
+                # Who is not erased need not be named here either.
+                writer.execute("UPDATE orders SET key = '' WHERE id = :id", id=order)
+                self._record(writer, person, "reject erasure", order, {"entity": known.entity})
+            return _get(writer, order)
 
     def done(self, order: int, transactions: int) -> Order:
         """Say that an order was carried out; called by the decision process.
 
-        Blocks of the entity that have ended do not name it any more. Called again, as after a
-        restart, it changes nothing.
+        Blocks of the entity that have ended, and lists that it was on, do not name it any more.
+        Called again, as after a restart, it changes nothing.
         """
         return self._end(order, "done", {"transactions": transactions})
 
     def failed(self, order: int, reason: str) -> Order:
         """Say that an order cannot be carried out, and why; called by the decision process."""
         return self._end(order, "failed", {"reason": reason})
-
-    def _answer(self, order: int, person: str, state: OrderState) -> Order:
-        check_name("person", person)
-        with self._database.write() as writer:
-            known = _get(writer, order)
-            if known.state == state:
-                return known
-            if known.state != "asked":
-                raise ControlConflict(f"Order {order} is {known.state} already.")
-            if state == "approved" and known.asked_by == person:
-                raise ControlConflict(
-                    f"{person} has asked for order {order}: another person has to approve it."
-                )
-            writer.execute(
-                "UPDATE orders SET state = :state, answered = :now, answered_by = :person, "
-                "key = CASE WHEN :state = 'rejected' THEN '' ELSE key END WHERE id = :id",
-                id=order,
-                state=state,
-                now=self._clock.now(),
-                person=person,
-            )
-            action = "approve erasure" if state == "approved" else "reject erasure"
-            self._record(writer, person, action, order, {"entity": known.entity})
-            return _get(writer, order)
 
     def _end(self, order: int, state: OrderState, result: dict[str, Any]) -> Order:
         with self._database.write() as writer:
@@ -179,8 +171,10 @@ class Orders:
                 now=self._clock.now(),
                 result=msgspec.json.encode(result).decode(),
             )
-            if state == "done" and known.entity == self._schema.alerts.entity:
-                _forget_blocks(writer, known)
+            if state == "done":
+                if known.entity == self._schema.alerts.entity:
+                    _forget_blocks(writer, known)
+                _forget_listed(writer, known)
             approved_by = known.answered_by or known.asked_by
             action = "erase" if state == "done" else "fail to erase"
             self._record(writer, approved_by, action, order, {"entity": known.entity} | result)
@@ -195,8 +189,17 @@ class Orders:
 def _forget_blocks(writer: Writer, order: Order) -> None:
     """Let blocks that have ended not say whose they were; one that is in force goes on."""
     writer.execute(
-        "UPDATE blocks SET entity = :instead, note = '' "
+        "UPDATE blocks SET entity = :instead, note = '', lift_note = '' "
         "WHERE entity = :key AND state <> 'waiting' AND state <> 'in force'",
+        instead=f"erased {order.id}",
+        key=order.key,
+    )
+
+
+def _forget_listed(writer: Writer, order: Order) -> None:
+    """Let lists that it was taken off not name it; one that it is on still has it."""
+    writer.execute(
+        "UPDATE list_values SET value = :instead WHERE value = :key AND removed IS NOT NULL",
         instead=f"erased {order.id}",
         key=order.key,
     )

@@ -9,7 +9,7 @@ import msgspec
 
 from rarefind.desk.database import Database, Row, Writer
 
-__all__ = ["ROLES", "DeskRule", "RuleRole", "current_rules", "versions_of"]
+__all__ = ["ROLES", "DeskRule", "RuleRole", "current_rules", "last_version", "versions_of"]
 
 RuleRole = Literal["off", "shadow", "scoring", "blocking"]
 #: Not run; only watched; raises an alert; denies.
@@ -70,12 +70,27 @@ def current_rules(reader: Database | Writer) -> list[DeskRule]:
     return [_as_rule(row) for row in rows]
 
 
-def versions_of(reader: Database | Writer, name: str) -> list[DeskRule]:
-    """Return all versions of a rule, the first first."""
+def versions_of(
+    reader: Database | Writer, name: str, *, after: int = 0, limit: int = 2**31
+) -> list[DeskRule]:
+    """Return the versions of a rule after one, the first first."""
     rows = reader.read(
-        f"SELECT {_COLUMNS} FROM rule_versions WHERE name = :name ORDER BY version", name=name
+        f"SELECT {_COLUMNS} FROM rule_versions WHERE name = :name AND version > :after "
+        "ORDER BY version LIMIT :limit",
+        name=name,
+        after=after,
+        limit=limit,
     )
     return [_as_rule(row) for row in rows]
+
+
+def last_version(reader: Database | Writer, name: str) -> DeskRule | None:
+    """Return a rule as it is now; None where there is none."""
+    rows = reader.read(
+        f"SELECT {_COLUMNS} FROM rule_versions WHERE name = :name ORDER BY version DESC LIMIT 1",
+        name=name,
+    )
+    return _as_rule(rows[0]) if rows else None
 
 
 def _as_rule(row: Row) -> DeskRule:

@@ -25,6 +25,7 @@ from rarefind.desk.control._rule_rows import (
     DeskRule,
     RuleRole,
     current_rules,
+    last_version,
     versions_of,
 )
 from rarefind.desk.database import Database, Writer
@@ -69,11 +70,14 @@ class Rules:
 
     def get(self, name: str) -> DeskRule:
         """Return a rule as it is now."""
-        return self.history(name)[-1]
+        return _last(self._database, name)
 
-    def history(self, name: str) -> list[DeskRule]:
-        """Return all versions of a rule, the first first."""
-        return _versions(self._database, name)
+    def history(self, name: str, *, after: int = 0, limit: int = 2**31) -> list[DeskRule]:
+        """Return the versions of a rule after one, the first first."""
+        found = versions_of(self._database, name, after=after, limit=limit)
+        if not found:
+            _last(self._database, name)
+        return found
 
     def check(
         self,
@@ -140,8 +144,8 @@ class Rules:
         sunset = None if sunset is None else check_sunset(sunset)
         with self._database.write() as writer:
             rule = self._rule(writer, text, name, constants or {}, weight)
-            before = versions_of(writer, name)
-            version = before[-1].version if before else 0
+            before = last_version(writer, name)
+            version = before.version if before else 0
             if based_on is not None and based_on != version:
                 raise ControlConflict(
                     f"The rule {name!r} has version {version} by now, and yours is based on "
@@ -154,6 +158,7 @@ class Rules:
                 limits = before[-1].limits if before else {}
             if sunset is None:
                 sunset = (before[-1].sunset or "") if before else ""
+            kept = role or (before.role if before else "shadow")
             saved = DeskRule(
                 name=name,
                 version=version + 1,
@@ -175,7 +180,7 @@ class Rules:
         """Let a rule deny, raise alerts, be watched or be off; this is a version of it, too."""
         self._check_words(name, person, role, None, note)
         with self._database.write() as writer:
-            before = _versions(writer, name)[-1]
+            before = _last(writer, name)
             if before.role == role:
                 return before
             if role != "off":
@@ -281,9 +286,9 @@ class Rules:
             raise ControlError(f"A weight is a number, not {weight!r}.")
 
 
-def _versions(reader: Database | Writer, name: str) -> list[DeskRule]:
-    found = versions_of(reader, name)
-    if not found:
+def _last(reader: Database | Writer, name: str) -> DeskRule:
+    found = last_version(reader, name)
+    if found is None:
         raise NotThere(f"There is no rule {name!r}.")
     return found
 

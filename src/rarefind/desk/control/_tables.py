@@ -98,4 +98,5 @@ STEPS = (
     ALTER TABLE rule_versions ADD COLUMN limits TEXT;
     ALTER TABLE rule_versions ADD COLUMN sunset TEXT
     """,
+    "ALTER TABLE blocks ADD COLUMN lift_note TEXT NOT NULL DEFAULT ''",
 )

@@ -12,6 +12,7 @@ which PostgreSQL does not keep.
 """
 
 from rarefind.desk.database._door import (
+    ABOVE_ALL,
     CommitUnknown,
     Database,
     DatabaseConflict,
@@ -27,6 +28,7 @@ from rarefind.desk.database._postgresql import PostgresDatabase
 from rarefind.desk.database._sqlite import SqliteDatabase
 
 __all__ = [
+    "ABOVE_ALL",
     "CommitUnknown",
     "Database",
     "DatabaseConflict",

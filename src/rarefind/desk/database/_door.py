@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
 __all__ = [
+    "ABOVE_ALL",
     "CommitUnknown",
     "Database",
     "DatabaseConflict",
@@ -23,6 +24,8 @@ __all__ = [
 #: A list stands where SQL has ``IN :name``.
 Parameter: TypeAlias = str | int | float | bytes | Sequence[str] | Sequence[int] | None
 Parameters: TypeAlias = Mapping[str, Parameter]
+#: Above the number of any row.
+ABOVE_ALL: Final = 2**63 - 1
 Row: TypeAlias = tuple[Any, ...]
 #: Nothing committed is lost when the process is killed; or when the machine loses its power, too.
 Durability: TypeAlias = Literal["process", "disk"]

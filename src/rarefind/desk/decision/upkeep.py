@@ -60,6 +60,10 @@ class Upkeep:
         self._settle()
         return deleted
 
+    def to_erase(self, entity: int, key: str) -> list[Entry]:
+        """Return the transactions of an entity that the next step will erase."""
+        return self._decider.ledger.read_entity(entity, key, limit=_ROWS)
+
     def erase(self, entity: int, key: str, *, by: str, order: int) -> int:
         """Erase some of the transactions of an entity; returns how many, 0 when all are."""
         decider = self._decider

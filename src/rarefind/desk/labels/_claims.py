@@ -11,7 +11,7 @@ from rarefind.desk.database import Database, DatabaseConflict, Row, Writer, migr
 from rarefind.desk.labels._labels import LabelHistory
 from rarefind.desk.labels._tables import STEPS
 
-__all__ = ["Claim", "ClaimError", "Claims", "NoSuchClaim"]
+__all__ = ["Claim", "ClaimError", "Claims", "NoSuchClaim", "erase_notes"]
 
 _COLUMNS = "id, transaction_id, at, note, state, person, answered"
 _LONGEST_NOTE = 10_000
@@ -109,6 +109,13 @@ class Claims:
         """Answer that the claim is not right; the transaction gets no label by it."""
         return self._answer(claim, person, "rejected")
 
+    def forget_notes(self, before: int) -> int:
+        """Let claims from before a time have no note; returns how many had one."""
+        with self._database.write() as writer:
+            return writer.execute(
+                "UPDATE claims SET note = '' WHERE at < :before AND note <> ''", before=before
+            )
+
     def _answer(self, claim: int, person: str, state: str) -> Claim:
         with self._database.write() as writer:
             found = _get(writer, claim)
@@ -127,6 +134,15 @@ class Claims:
             if state == "confirmed":
                 self._labels.add(writer, [found.transaction], "fraud", "claim")
             return _get(writer, claim)
+
+
+def erase_notes(database: Database, transactions: Sequence[str]) -> None:
+    """Let claims about some transactions have no note, in which customers are quoted."""
+    migrate(database, "labels", STEPS)
+    with database.write() as writer:
+        writer.execute(
+            "UPDATE claims SET note = '' WHERE transaction_id IN :ids", ids=list(transactions)
+        )
 
 
 def _get(writer: Writer, claim: int) -> Claim:

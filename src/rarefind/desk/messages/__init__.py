@@ -15,30 +15,35 @@ from rarefind.desk.messages._cases import (
     NextCase,
     QueueToday,
     Snooze,
+    VerdictPage,
 )
 from rarefind.desk.messages._claims import ClaimPage, ClaimSummary, NewClaim
 from rarefind.desk.messages._control import (
     AuditEntry,
     AuditPage,
+    BlockPage,
     BlockSummary,
     LiftedBlock,
     MadeWebhook,
     ModelSummary,
     NewBlock,
     NewWebhook,
+    OrderPage,
     OrderSummary,
     Promotion,
     WebhookSummary,
 )
 from rarefind.desk.messages._entities import EntityExport, ExportedCase
 from rarefind.desk.messages._rules import (
+    ListNames,
     ListSummary,
     ListValues,
     NewRole,
     NewRule,
+    RuleHistory,
     RuleSummary,
 )
-from rarefind.desk.messages._tokens import MadeToken, NewToken, TokenSummary
+from rarefind.desk.messages._tokens import MadeToken, NewToken, TokenPage, TokenSummary
 from rarefind.desk.messages._transactions import (
     DecidedTransaction,
     GivenLabel,
@@ -50,6 +55,7 @@ __all__ = [
     "AlertSummary",
     "AuditEntry",
     "AuditPage",
+    "BlockPage",
     "BlockSummary",
     "CaseFile",
     "CasePage",
@@ -63,6 +69,7 @@ __all__ = [
     "GivenLabel",
     "GivenVerdict",
     "LiftedBlock",
+    "ListNames",
     "ListSummary",
     "ListValues",
     "MadeToken",
@@ -76,13 +83,17 @@ __all__ = [
     "NewVerdict",
     "NewWebhook",
     "NextCase",
+    "OrderPage",
     "OrderSummary",
     "Promotion",
     "QueueToday",
+    "RuleHistory",
     "RuleSummary",
     "Snooze",
+    "TokenPage",
     "TokenSummary",
     "TransactionPage",
     "TransactionSummary",
+    "VerdictPage",
     "WebhookSummary",
 ]

@@ -18,6 +18,7 @@ __all__ = [
     "NextCase",
     "QueueToday",
     "Snooze",
+    "VerdictPage",
 ]
 
 CaseState = Literal["open", "taken", "snoozed", "decided", "expired"]
@@ -103,22 +104,32 @@ class AlertSummary(ReadMessage, frozen=True, kw_only=True):
 class GivenVerdict(ReadMessage, frozen=True, kw_only=True):
     """What somebody has found."""
 
+    id: int
     verdict: Finding
     person: str
     at: Instant
     note: str
 
 
+class VerdictPage(ReadMessage, frozen=True, kw_only=True):
+    """Some of what was found, the first first; ``next`` is the ``after`` of the next page."""
+
+    verdicts: list[GivenVerdict]
+    next: int | None
+
+
 class CaseFile(ReadMessage, frozen=True, kw_only=True):
     """A case with all that helps to decide it.
 
     ``alerts`` are its last ones, the newest first, and ``alert_count`` how many there are in all;
+    ``verdicts`` are the last ones, in their order, and ``verdict_count`` likewise;
     ``transactions`` are the entity's last, alerts or not.
     """
 
     case: CaseSummary
     alert_count: int
     alerts: list[AlertSummary]
+    verdict_count: int
     verdicts: list[GivenVerdict]
     transactions: list[TransactionSummary]
 

@@ -11,12 +11,14 @@ from rarefind.desk.messages._base import Instant, Note, ReadMessage, SentMessage
 __all__ = [
     "AuditEntry",
     "AuditPage",
+    "BlockPage",
     "BlockSummary",
     "LiftedBlock",
     "MadeWebhook",
     "ModelSummary",
     "NewBlock",
     "NewWebhook",
+    "OrderPage",
     "OrderSummary",
     "Promotion",
     "WebhookSummary",
@@ -72,6 +74,14 @@ class BlockSummary(ReadMessage, frozen=True, kw_only=True):
     answered_by: str | None
     lifted: Instant | None
     lifted_by: str | None
+    lift_note: str
+
+
+class BlockPage(ReadMessage, frozen=True, kw_only=True):
+    """Some blocks, the newest first; ``next`` is the ``before`` of the next page, or null."""
+
+    blocks: list[BlockSummary]
+    next: int | None
 
 
 class OrderSummary(ReadMessage, frozen=True, kw_only=True):
@@ -88,6 +98,13 @@ class OrderSummary(ReadMessage, frozen=True, kw_only=True):
     answered_by: str | None
     ended: Instant | None
     result: dict[str, Any] | None
+
+
+class OrderPage(ReadMessage, frozen=True, kw_only=True):
+    """Some orders, the newest first; ``next`` is the ``before`` of the next page, or null."""
+
+    orders: list[OrderSummary]
+    next: int | None
 
 
 class AuditEntry(ReadMessage, frozen=True, kw_only=True):

@@ -8,7 +8,15 @@ import msgspec
 
 from rarefind.desk.messages._base import Instant, Note, ReadMessage, SentMessage
 
-__all__ = ["ListSummary", "ListValues", "NewRole", "NewRule", "RuleSummary"]
+__all__ = [
+    "ListNames",
+    "ListSummary",
+    "ListValues",
+    "NewRole",
+    "NewRule",
+    "RuleHistory",
+    "RuleSummary",
+]
 
 RuleRoleName = Literal["off", "shadow", "scoring", "blocking"]
 #: Values of names in a rule that are not columns.
@@ -30,6 +38,13 @@ class RuleSummary(ReadMessage, frozen=True, kw_only=True):
     at: Instant
     limits: dict[str, float] = msgspec.field(default_factory=dict)
     sunset: str | None = None
+
+
+class RuleHistory(ReadMessage, frozen=True, kw_only=True):
+    """Some versions of a rule, the first first; ``next`` is the ``after`` of the next page."""
+
+    versions: list[RuleSummary]
+    next: int | None
 
 
 class NewRule(SentMessage, frozen=True, kw_only=True):
@@ -60,13 +75,25 @@ class NewRole(SentMessage, frozen=True, kw_only=True):
     note: Note = ""
 
 
+class ListNames(ReadMessage, frozen=True, kw_only=True):
+    """The names of some lists; ``next`` is the ``after`` of the next page, or null."""
+
+    names: list[str]
+    next: str | None
+
+
 class ListSummary(ReadMessage, frozen=True, kw_only=True):
-    """A named list, who has changed it last, and its values in order."""
+    """A named list, who has changed it last, and some of its values in order.
+
+    ``count`` is how many there are in all; ``next`` is the ``after`` of the next page, or null.
+    """
 
     name: str
     person: str
     changed: Instant
+    count: int
     values: list[str]
+    next: str | None
 
 
 class ListValues(SentMessage, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ import msgspec
 from rarefind.desk.api.roles import Role
 from rarefind.desk.messages._base import Instant, ReadMessage, SentMessage
 
-__all__ = ["MadeToken", "NewToken", "TokenSummary"]
+__all__ = ["MadeToken", "NewToken", "TokenPage", "TokenSummary"]
 
 
 class NewToken(SentMessage, frozen=True, kw_only=True):
@@ -26,6 +26,13 @@ class TokenSummary(ReadMessage, frozen=True, kw_only=True):
     role: Role
     made: Instant
     revoked: Instant | None
+
+
+class TokenPage(ReadMessage, frozen=True, kw_only=True):
+    """Some tokens by their names; ``next`` is the ``after`` of the next page, or null."""
+
+    tokens: list[TokenSummary]
+    next: str | None
 
 
 class MadeToken(ReadMessage, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ one that failed is tried again later, while newer ones go on: who needs the orde
 from rarefind.desk.webhooks._addresses import AddressError, check_url, is_public
 from rarefind.desk.webhooks._deliverer import Deliverer
 from rarefind.desk.webhooks._endpoints import NoSuchWebhook, Webhook, WebhookError, Webhooks
-from rarefind.desk.webhooks._outbox import EVENTS, Event, Message, Outbox
+from rarefind.desk.webhooks._outbox import EVENTS, Event, Message, Outbox, erase_messages
 from rarefind.desk.webhooks._sender import Sender
 from rarefind.desk.webhooks._signature import is_signed, sign
 
@@ -27,6 +27,7 @@ __all__ = [
     "WebhookError",
     "Webhooks",
     "check_url",
+    "erase_messages",
     "is_public",
     "is_signed",
     "sign",

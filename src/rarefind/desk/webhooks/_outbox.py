@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, get_args
@@ -14,7 +14,7 @@ from rarefind.desk.clock import DeskClock
 from rarefind.desk.database import Database, Writer, migrate
 from rarefind.desk.webhooks._tables import STEPS
 
-__all__ = ["EVENTS", "Event", "Message", "Outbox"]
+__all__ = ["EVENTS", "Event", "Message", "Outbox", "erase_messages"]
 
 #: A transaction was proposed for checking; and it is the first of a new case.
 Event = Literal["alert.raised", "case.opened"]
@@ -69,7 +69,7 @@ class Outbox:
         wanted = [number for number, events in rows if event in events.split()]
         if not wanted:
             return 0
-        now, message = self._clock.now(), f"{event}:{sequence}"
+        now, message = self._clock.now(), _name(event, sequence)
         made = datetime.fromtimestamp(now // _SECOND, UTC).isoformat()
         body = {"id": message, "event": event, "made": made, "sequence": sequence, **content}
         text = msgspec.json.encode(body).decode()
@@ -155,6 +155,22 @@ class Outbox:
                 [{"number": number} for (number,) in rows],
             )
         return len(rows)
+
+
+def erase_messages(database: Database, sequences: Sequence[int]) -> None:
+    """Delete all messages about some rows of the ledger, whether they were sent or not."""
+    migrate(database, "webhooks", STEPS)
+    with database.write() as writer:
+        writer.execute(
+            "DELETE FROM outbox WHERE webhook_id IN (SELECT id FROM webhooks) "
+            "AND message IN :messages",
+            messages=[_name(event, each) for event in EVENTS for each in sequences],
+        )
+
+
+def _name(event: Event, sequence: int) -> str:
+    """The id of a message about a row of the ledger, which is the same if it is made again."""
+    return f"{event}:{sequence}"
 
 
 def _wait(first: int, longest: int, times: int) -> int:

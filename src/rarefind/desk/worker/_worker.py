@@ -13,7 +13,7 @@ from rarefind.desk.clock import DeskClock
 from rarefind.desk.control import Control
 from rarefind.desk.folder import DeskFolder
 from rarefind.desk.intake import Intake
-from rarefind.desk.labels import LabelHistory
+from rarefind.desk.labels import Claims, LabelHistory
 from rarefind.desk.measures import (
     History,
     HistoryKeeper,
@@ -35,6 +35,7 @@ __all__ = ["make_jobs", "work"]
 _CASES = 200
 #: For so long it is kept what became of a message.
 _MESSAGES_KEPT = "30D"
+_DAY = 86_400 * 10**9
 
 
 def work(
@@ -88,7 +89,8 @@ def work(
 def make_jobs(folder: DeskFolder, clock: DeskClock, log: Log) -> list[Job]:
     """The jobs of a worker that it does itself, the most urgent first."""
     schema, database, ledger = folder.schema, folder.open_desk(), folder.read_ledger()
-    cases = Cases(database, schema, LabelHistory(database, schema, clock), clock)
+    labels = LabelHistory(database, schema, clock)
+    cases, claims = Cases(database, schema, labels, clock), Claims(database, labels, clock)
     outbox = Outbox(database, clock)
     expires = nanoseconds("alerts.expires", schema.alerts.expires)
     kept = nanoseconds("messages", _MESSAGES_KEPT)
@@ -99,7 +101,14 @@ def make_jobs(folder: DeskFolder, clock: DeskClock, log: Log) -> list[Job]:
             log.info("expired", cases=expired)
         return False
 
+    def shorten() -> bool:
+        shortened = cases.shorten_leases()
+        if shortened:
+            log.warning("leases-shortened", cases=shortened)
+        return False
+
     def delete_old() -> bool:
+        claims.forget_notes(clock.now() - schema.retention.days * _DAY)
         deleted = delete_closed(database, ledger.deleted().sequence, _CASES)
         if deleted:
             log.info("deleted", cases=deleted)
@@ -119,6 +128,8 @@ def make_jobs(folder: DeskFolder, clock: DeskClock, log: Log) -> list[Job]:
         Job("reasons", Reasons(ledger, cases, intake, folder.models).run, every=0.5),
         Job("history", HistoryKeeper(folder.history, ledger, intake, clock, log).run, every=1.0),
         Job("rules", watch.run, every=5.0),
+        Job("reasons", Reasons(ledger, cases, Intake(schema), folder.models).run, every=0.5),
+        Job("leases", shorten, every=60.0),
         Job("expiry", expire, every=60.0),
         Job("old-cases", delete_old, every=600.0),
         Job("outbox", lambda: outbox.forget(clock.now() - kept) > 0, every=600.0),
