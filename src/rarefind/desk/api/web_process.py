@@ -11,6 +11,7 @@ import uvicorn
 
 from rarefind.desk.api.door import WebDoor
 from rarefind.desk.api.logs import Log
+from rarefind.desk.api.patience import PatientProtocol
 from rarefind.desk.api.probe import DecisionProbe
 from rarefind.desk.api.web import web_app
 from rarefind.desk.folder import DeskFolder
@@ -52,7 +53,13 @@ def serve_web(
             await task
 
     server = uvicorn.Server(
-        uvicorn.Config(web_app(door, run), log_level="error", access_log=False, server_header=False)
+        uvicorn.Config(
+            web_app(door, run),
+            http=PatientProtocol,
+            log_level="error",
+            access_log=False,
+            server_header=False,
+        )
     )
     server.run(sockets=[listener])
 
