@@ -153,12 +153,11 @@ class Rules:
                 )
             if not before and len(current_rules(writer)) >= _MOST:
                 raise ControlError(f"A desk has at most {_MOST:,} rules.")
-            kept = role or (before[-1].role if before else "shadow")
-            if limits is None:
-                limits = before[-1].limits if before else {}
-            if sunset is None:
-                sunset = (before[-1].sunset or "") if before else ""
             kept = role or (before.role if before else "shadow")
+            if limits is None:
+                limits = before.limits if before else {}
+            if sunset is None:
+                sunset = (before.sunset or "") if before else ""
             saved = DeskRule(
                 name=name,
                 version=version + 1,
@@ -203,7 +202,7 @@ class Rules:
         A person turns it on again by :meth:`set_role`; then it is judged by what comes after.
         """
         with self._database.write() as writer:
-            now = _versions(writer, rule.name)[-1]
+            now = _last(writer, rule.name)
             if now.version != rule.version or now.role == "off":
                 return None
             saved = replace(

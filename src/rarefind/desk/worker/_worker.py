@@ -128,7 +128,6 @@ def make_jobs(folder: DeskFolder, clock: DeskClock, log: Log) -> list[Job]:
         Job("reasons", Reasons(ledger, cases, intake, folder.models).run, every=0.5),
         Job("history", HistoryKeeper(folder.history, ledger, intake, clock, log).run, every=1.0),
         Job("rules", watch.run, every=5.0),
-        Job("reasons", Reasons(ledger, cases, Intake(schema), folder.models).run, every=0.5),
         Job("leases", shorten, every=60.0),
         Job("expiry", expire, every=60.0),
         Job("old-cases", delete_old, every=600.0),
