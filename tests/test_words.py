@@ -47,8 +47,12 @@ NAMES = {
     "let go": "train, update",
     "pace": "StepSize; or the time that a fit takes",
 }
-# What the title of a thesis says, and what files of 0.1.0 call what has another name now.
+# What the title of a thesis says, what files of 0.1.0 call what has another name now, and what
+# uvicorn calls what it reads.
 QUOTED = (
+    "uvicorn.protocols.http.flow_control import FlowControl",
+    "(FlowControl)",
+    "self.flow",
     "Extremely Imbalanced Data Flows",
     '"Evidence": "budget-estimate"',
     '"chance": "generator"',
