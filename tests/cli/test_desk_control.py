@@ -134,3 +134,20 @@ def test_webhooks(run, desk):
     assert "is removed" in run("desk", "webhook", "remove", desk, "1", "--person", "max")
     assert json.loads(run("desk", "webhook", "list", desk, "--json")) == []
     assert "remove webhook" in run("desk", "audit", desk)
+
+
+def test_users_get_links_and_are_removed(run, desk):
+    url = "https://desk.example/"
+    made = run("desk", "user", "add", desk, "ana", "investigator", "--url", url, "--person", "eve")
+    assert made.startswith("https://desk.example/desk/welcome/")
+    again = run("desk", "user", "reset", desk, "ana")
+    assert again.startswith("http://127.0.0.1:8322/desk/welcome/")
+    wrong = run("desk", "user", "add", desk, "ANA", "expert", code=2)
+    assert wrong == "rarefind: There is a user 'ANA' already: choose another name.\n"
+    wrong = run("desk", "user", "add", desk, "bob", "ingest", code=2)
+    assert "'ingest' is not a role of people" in wrong
+    assert run("desk", "user", "remove", desk, "ana") == "'ana' cannot sign in any more.\n"
+    assert "may not sign in" in run("desk", "user", "reset", desk, "ana", code=2)
+    log = run("desk", "audit", desk)
+    assert "eve  add user  ana" in log
+    assert made.rpartition("/")[2].strip() not in log

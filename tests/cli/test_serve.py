@@ -56,8 +56,11 @@ def test_a_desk_is_started_with_all_its_processes_and_stopped(folder):
                 assert line, process.stderr.read()
                 said.append(line.rstrip())
             text = "\n".join(said)
-            addresses = re.findall(r"http://127\.0\.0\.1:\d+", text)
+            addresses = dict.fromkeys(re.findall(r"http://127\.0\.0\.1:\d+", text))
             assert len(addresses) == 2
+            (link,) = re.findall(r"The first admin does: (http://\S+/desk/welcome/\S+)", text)
+            with urlopen(link) as answer:
+                assert "You are the first" in answer.read().decode()
             for address in addresses:
                 with urlopen(f"{address}/readyz") as answer:
                     assert json.load(answer)["ready"] is True

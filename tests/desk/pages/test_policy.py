@@ -30,7 +30,7 @@ def test_a_page_runs_and_loads_nothing_but_files_of_the_desk(web, path):
         "base-uri": "'none'",
     }
     assert answer.headers["cache-control"] == "no-store"
-    assert answer.headers["referrer-policy"] == "no-referrer"
+    assert answer.headers["referrer-policy"] == "same-origin"
     assert answer.headers["x-content-type-options"] == "nosniff"
     for place in re.findall(r'<(?:script|link|img)[^>]*(?:src|href)="([^"]+)"', answer.text):
         file = web.visit(place, None)
@@ -106,6 +106,8 @@ def test_problems_are_pages_for_people(web, monkeypatch):
     assert missing.status_code == 404
     assert "There is nothing at this address" in text_of(missing)
     assert web.visit("/desk/nothing", None).status_code == 404
+    partial = web.visit("/desk/nothing", "admin", headers={"hx-request": "true"})
+    assert partial.headers["hx-retarget"] == "#main"
     assert web.visit("/desk/sign-out", "admin").status_code == 405
     assert web.visit("/desk/audit?before=x", "admin").status_code == 422
 

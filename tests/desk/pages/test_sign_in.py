@@ -147,7 +147,14 @@ def test_a_form_of_another_site_does_nothing(web):
 
 
 @pytest.mark.parametrize(
-    "headers", [{"sec-fetch-site": "cross-site"}, {"origin": "https://evil.example"}], ids=str
+    "headers",
+    [
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site", "origin": "null"},
+        {"origin": "https://evil.example"},
+        {"origin": "null"},
+    ],
+    ids=str,
 )
 def test_a_form_that_the_browser_says_is_of_another_site_does_nothing(web, headers):
     from rarefind.desk.pages import cookies

@@ -58,4 +58,5 @@ def _lines(detail: dict[str, Any]) -> list[tuple[str, str]]:
     return [
         (name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
         for name, value in detail.items()
+        if value not in (None, "", {}, [])
     ]

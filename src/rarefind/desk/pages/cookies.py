@@ -83,6 +83,9 @@ def is_from_here(request: Request) -> bool:
     origin = request.headers.get("origin")
     if origin is None:
         return True
+    if origin == "null":
+        # So browsers say it that do not tell a page's address to anybody.
+        return site is not None
     return urlsplit(origin).netloc == request.headers.get("host", "")
 
 

@@ -20,6 +20,8 @@ __all__ = ["ProblemPages", "is_page", "problem_page"]
 
 #: Whose sentence says more than the text of the page does.
 _TELLING: Final = frozenset({"conflict", "invalid", "not-found", "too-large"})
+#: By which htmx shows the problem as the page, and not in the part of it that was asked for.
+_IN_THE_PAGE: Final = {"hx-retarget": "#main", "hx-reselect": "#main", "hx-reswap": "outerHTML"}
 
 
 class ProblemPages:
@@ -70,10 +72,13 @@ async def problem_page(request: Request, problem: Problem, status: int) -> Respo
         visit = await visit_of(request)
     if visit is None:
         visit = Guest(request, Form(), cookies.visitor_of(request))
-    return visit.page(
+    response = visit.page(
         "problem.html",
         status,
         kind=problem.type.replace("-", "_"),
         detail=problem.detail if problem.type in _TELLING else "",
         said="",
     )
+    if visit.is_partial:
+        response.headers.update(_IN_THE_PAGE)
+    return response

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
@@ -17,6 +17,7 @@ from rarefind.desk.schema import Schema
 
 __all__ = ["Formats"]
 
+_SECOND = timedelta(seconds=1)
 _UNITS = {"day": 86_400, "hour": 3_600, "minute": 60, "second": 1}
 
 
@@ -78,6 +79,8 @@ class Formats:
     def ago(self, time: int) -> str:
         """How long ago it was, or how far ahead, in words."""
         delta = instant(time) - instant(self._clock.now())
+        if abs(delta) < _SECOND:
+            delta = -_SECOND
         return format_timedelta(delta, add_direction=True, locale=self._locale)
 
     def length(self, nanoseconds: int) -> str:

@@ -28,7 +28,9 @@ POLICY: Final = (
 def render(template: str, status: int, shown: Mapping[str, Any]) -> HTMLResponse:
     """A page from its template."""
     text = _environment().get_template(template).render(**shown)
-    return HTMLResponse(text, status, headers={"content-security-policy": POLICY})
+    # Its own forms tell the desk which page they come from; nobody else is told.
+    headers = {"content-security-policy": POLICY, "referrer-policy": "same-origin"}
+    return HTMLResponse(text, status, headers=headers)
 
 
 @cache

@@ -46,5 +46,5 @@ def page_routes() -> Iterator[PageRoute]:
                 if isinstance(each.call, Needs)
             ]
             (does, *_) = (route.endpoint.__doc__ or "").strip().splitlines()
-            for method in sorted(route.methods):
+            for method in sorted(route.methods or ()):
                 yield PageRoute(method, route.path, needed[0] if needed else None, does)

@@ -48,7 +48,7 @@ class Texts:
         """Return a text with its places filled; an unknown key or a missing value is an error."""
         text = self._texts[key]
         if not isinstance(text, str):
-            form = self.locale.plural_form(values["count"])
+            form = self.locale.plural_form(int(values["count"]))
             text = text.get(form) or text["other"]
         return text.format(**{name: self._written(value) for name, value in values.items()})
 
@@ -80,7 +80,7 @@ def choose_language(wanted: str, accepted: str = "") -> str:
     """
     if wanted in LOCALES:
         return wanted
-    found = []
+    found: list[tuple[float, int, str]] = []
     for part in accepted[:1_000].split(","):
         name, _, quality = part.partition(";q=")
         language = name.strip().lower().partition("-")[0]

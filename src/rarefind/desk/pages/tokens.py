@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, cast
+from typing import Annotated, Final
 
 from fastapi import APIRouter
 from starlette.responses import Response
 
 from rarefind.desk.api.parameters import Name
-from rarefind.desk.api.roles import ROLES, Role
+from rarefind.desk.api.roles import ROLES
 from rarefind.desk.pages.menu import in_menu
 from rarefind.desk.pages.visit import Visit, needs
 
@@ -28,14 +28,13 @@ def show_tokens(visit: Annotated[Visit, needs("manage")]) -> Response:
 def make_token(visit: Annotated[Visit, needs("manage")]) -> Response:
     """Make a token, and show it this once."""
     form, door = visit.form, visit.door
-    if form["role"] not in ROLES:
+    role = form["role"]
+    if role not in ROLES:
         return _tokens(visit, {"role": visit.t("tokens.error.role")})
     if any(row.name == form["name"] for row in door.tokens.rows()):
         return _tokens(visit, {"name": visit.t("tokens.error.taken", name=form["name"])})
     try:
-        made = door.tokens.make(
-            form["name"], cast("Role", form["role"]), door.clock.now(), visit.person
-        )
+        made = door.tokens.make(form["name"], role, door.clock.now(), visit.person)
     except ValueError:
         return _tokens(visit, {"name": visit.t("people.error.name")})
     return _tokens(visit, made=made)

@@ -193,7 +193,7 @@ def check_role(role: str) -> Role:
     """Raise on a role that people cannot have."""
     if role not in USER_ROLES:
         raise PeopleError("role", "role", role=role, roles=", ".join(USER_ROLES))
-    return cast("Role", role)
+    return role
 
 
 def _present(reader: Writer, name: str) -> User:
