@@ -186,8 +186,8 @@ class DeskWatch:
         step = partial(self.upkeep.erase, entity, order.key, by=by, order=order.id)
         erased = 1
         while erased:
-            rows = await batcher.alone(look, threaded=True)
-            await self._read(partial(forget_transactions, self._database, rows))
+            going = await batcher.alone(look, threaded=True)
+            await self._read(partial(forget_transactions, self._database, going))
             erased = await batcher.alone(step, threaded=True)
         await self._read(partial(delete_snapshots, self._snapshots))
         rows = await batcher.alone(
