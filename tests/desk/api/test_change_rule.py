@@ -49,3 +49,25 @@ def test_who_may_not_write_rules_reads_them(web):
     check_problem(web.post("/rules/none/role", {"role": "off"}, "expert"), 404, "not-found")
     check_problem(web.post("/rules/none/role", {"role": "on"}, "expert"), 422, "invalid")
     check_problem(save(web, name="blocked"), 422, "invalid")
+
+
+def test_a_rule_is_tried_and_not_saved(web):
+    answer = web.post("/rules/try", {"text": "amount > x", "constants": {"x": 5}}, "expert")
+    assert answer.status_code == 200
+    assert (answer.json()["rows"], answer.json()["precision"]) == (0, None)
+    problem = check_problem(
+        web.post("/rules/try", {"text": "amuont > 5"}, "expert"), 422, "invalid"
+    )
+    assert "amuont" in problem["detail"]
+    check_problem(web.post("/rules/try", {"text": "amount > 5"}, "auditor"), 403, "not-allowed")
+    assert web.get("/rules", "expert").json() == []
+
+
+def test_a_rule_has_limits_of_its_own(web):
+    sent = {"text": "amount > 5", "limits": {"min_precision": 0.05}, "sunset": "2026-12-31"}
+    answer = web.ask("PUT", "/rules/mine", "expert", json=sent)
+    assert answer.json()["limits"] == {"min_precision": 0.05}
+    answer = web.ask("PUT", "/rules/mine", "expert", json={"text": "amount > 6"})
+    assert answer.json()["sunset"] == "2026-12-31"
+    wrong = sent | {"limits": {"min_luck": 1}}
+    check_problem(web.ask("PUT", "/rules/mine", "expert", json=wrong), 422, "invalid")

@@ -88,6 +88,7 @@ def test_rules_lists_and_blocks(ask):
     assert ask("add_to_list", name, ["DE"]).values == ["DE", "FR"]
     assert ask("remove_from_list", name, ["FR"]) == ask("values_of_list", name)
     assert name in ask("lists").names
+    assert ask("try_rule", "amount > x", constants={"x": 5}).alerts == 0
     rule = ask("save_rule", name, "amount > x", constants={"x": 5}, weight=2.0, based_on=0)
     assert (rule.role, rule.constants) == ("shadow", {"x": 5})
     assert ask("set_role", name, "off") == ask("rule", name)

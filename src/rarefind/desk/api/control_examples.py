@@ -24,6 +24,9 @@ from rarefind.desk.messages import (
     Promotion,
     RuleHistory,
     RuleSummary,
+    RuleTrial,
+    TriedCase,
+    TriedRule,
     WebhookSummary,
 )
 
@@ -46,6 +49,35 @@ RULE = RuleSummary(
     at=_AT,
 )
 HISTORY = RuleHistory(versions=[RULE], next=None)
+TRIED_RULE = TriedRule(text=_TEXT, constants={"factor": 5.0})
+RULE_TRIAL = RuleTrial(
+    rows=1_000_000,
+    missing=0,
+    days=60,
+    alerts=1_200,
+    hits=310,
+    false_alerts=540,
+    added=45,
+    not_ripe=350,
+    denied=0,
+    amount=61_400.5,
+    amount_added=9_120.0,
+    alerts_a_day=20.0,
+    precision=310 / 850,
+    detection_rate=0.21,
+    false_alert_rate=0.0008,
+    cases=[
+        TriedCase(
+            id="p-4711",
+            time=_AT,
+            entity="c-17",
+            amount=612.5,
+            score=0.41,
+            fraud=None,
+            is_new=True,
+        )
+    ],
+)
 NEW_ROLE = NewRole(role="scoring", note="Half of what it found was fraud.")
 VALUES = ListValues(values=["FR", "US"])
 LISTS = ListNames(names=["countries"], next=None)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rarefind.desk.api.parameters import next_page
-from rarefind.desk.api.views import instant, instant_or_none
+from rarefind.desk.api.views import Views, instant, instant_or_none
 from rarefind.desk.control import AuditRow, Block, DeskRule, ModelRow, NamedList, Order
 from rarefind.desk.messages import (
     AuditEntry,
@@ -12,9 +14,14 @@ from rarefind.desk.messages import (
     ModelSummary,
     OrderSummary,
     RuleSummary,
+    RuleTrial,
+    TriedCase,
     WebhookSummary,
 )
 from rarefind.desk.webhooks import Webhook
+
+if TYPE_CHECKING:
+    from rarefind.desk.measures import Trial
 
 
 def rule_summary(rule: DeskRule) -> RuleSummary:
@@ -32,6 +39,40 @@ def rule_summary(rule: DeskRule) -> RuleSummary:
         at=instant(rule.at),
         limits=rule.limits,
         sunset=rule.sunset,
+    )
+
+
+def rule_trial(trial: Trial, views: Views) -> RuleTrial:
+    """What a rule would have done."""
+    measures, counts = trial.measures, trial.measures.counts
+    return RuleTrial(
+        rows=trial.rows,
+        missing=trial.missing,
+        days=measures.days,
+        alerts=counts.alerts,
+        hits=counts.hits,
+        false_alerts=counts.false_alerts,
+        added=counts.added,
+        not_ripe=counts.not_ripe,
+        denied=counts.denied,
+        amount=views.amount(counts.money),
+        amount_added=views.amount(counts.money_added),
+        alerts_a_day=measures.alerts_a_day,
+        precision=measures.precision,
+        detection_rate=measures.detection_rate,
+        false_alert_rate=measures.false_alert_rate,
+        cases=[
+            TriedCase(
+                id=case.id,
+                time=instant(case.time),
+                entity=case.entity,
+                amount=views.amount(case.amount),
+                score=case.score,
+                fraud=case.fraud,
+                is_new=case.is_new,
+            )
+            for case in trial.cases
+        ],
     )
 
 

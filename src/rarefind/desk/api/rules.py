@@ -9,13 +9,21 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from rarefind.desk.api import control_examples as examples
-from rarefind.desk.api.control_views import rule_summary
+from rarefind.desk.api.control_views import rule_summary, rule_trial
 from rarefind.desk.api.described import described, json_answer
 from rarefind.desk.api.door import Door
 from rarefind.desk.api.parameters import After, Name, Rows, next_page
 from rarefind.desk.api.people import Person
 from rarefind.desk.api.sent import sent
-from rarefind.desk.messages import NewRole, NewRule, RuleHistory, RuleSummary
+from rarefind.desk.measures import try_rule
+from rarefind.desk.messages import (
+    NewRole,
+    NewRule,
+    RuleHistory,
+    RuleSummary,
+    RuleTrial,
+    TriedRule,
+)
 
 router = APIRouter(tags=["rules"])
 
@@ -24,6 +32,23 @@ router = APIRouter(tags=["rules"])
 def list_rules(door: Door) -> Response:
     """List the rules as they are now."""
     return json_answer([rule_summary(rule) for rule in door.control.rules.all()])
+
+
+@router.post(
+    "/rules/try",
+    **described(
+        "rule",
+        gives=RuleTrial,
+        example=examples.RULE_TRIAL,
+        takes=TriedRule,
+        sends=examples.TRIED_RULE,
+    ),
+)
+def try_rule_out(door: Door, rule: Annotated[TriedRule, sent(TriedRule)]) -> Response:
+    """Try a rule on the last weeks, without saving it."""
+    made = door.control.rules.check(rule.text, constants=rule.constants)
+    trial = try_rule(made, door.history, door.others, rule.name)
+    return json_answer(rule_trial(trial, door.views))
 
 
 @router.get(

@@ -101,6 +101,7 @@ class AsyncClient:
     rules = _sent(DeskCalls.rules)
     rule = _sent(DeskCalls.rule)
     rule_history = _sent(DeskCalls.rule_history)
+    try_rule = _sent(DeskCalls.try_rule)
     save_rule = _sent(DeskCalls.save_rule)
     set_role = _sent(DeskCalls.set_role)
     lists = _sent(DeskCalls.lists)

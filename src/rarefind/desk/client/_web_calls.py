@@ -46,10 +46,12 @@ from rarefind.desk.messages import (
     QueueToday,
     RuleHistory,
     RuleSummary,
+    RuleTrial,
     Snooze,
     TokenPage,
     TokenSummary,
     TransactionPage,
+    TriedRule,
     VerdictPage,
     WebhookSummary,
 )
@@ -191,6 +193,16 @@ class WebCalls:
         path = _path("rules", name, "history")
         return self._read(RuleHistory, path, after=after, limit=limit)
 
+    def try_rule(
+        self,
+        text: str,
+        name: str = "",
+        constants: Mapping[str, bool | float | str] | None = None,
+    ) -> Call[RuleTrial]:
+        """Try a rule on the last weeks, without saving it."""
+        rule = TriedRule(text=text, name=name, constants=dict(constants or {}))
+        return self._do(RuleTrial, "/rules/try", rule)
+
     def save_rule(
         self,
         name: str,
@@ -201,6 +213,8 @@ class WebCalls:
         constants: Mapping[str, bool | float | str] | None = None,
         note: str = "",
         based_on: int | None = None,
+        limits: Mapping[str, float] | None = None,
+        sunset: str | None = None,
     ) -> Call[RuleSummary]:
         """Save a rule, or another version of it; ``based_on`` is the version that was changed."""
         rule = NewRule(
@@ -210,6 +224,8 @@ class WebCalls:
             constants=dict(constants or {}),
             note=note,
             based_on=based_on,
+            limits=None if limits is None else dict(limits),
+            sunset=sunset,
         )
         return self._do(RuleSummary, _path("rules", name), rule, method="PUT", once=True)
 

@@ -15,6 +15,7 @@ from rarefind.desk.control._limits import LIMITS, THE_DESK
 from rarefind.desk.control._lists import Lists, NamedList
 from rarefind.desk.control._models import ModelRow, Models, ModelState, model_path
 from rarefind.desk.control._orders import Order, Orders, OrderState
+from rarefind.desk.control._rule_diff import DiffPart, RuleChange, changes_of, text_diff
 from rarefind.desk.control._rule_rows import ROLES, DeskRule, RuleRole
 from rarefind.desk.control._rules import Rules, rule_columns
 
@@ -32,6 +33,7 @@ __all__ = [
     "ControlConflict",
     "ControlError",
     "DeskRule",
+    "DiffPart",
     "InForce",
     "Lists",
     "ModelRow",
@@ -42,13 +44,16 @@ __all__ = [
     "Order",
     "OrderState",
     "Orders",
+    "RuleChange",
     "RuleRole",
     "Rules",
     "TableDeskModel",
+    "changes_of",
     "digest_of",
     "load_in_force",
     "model_path",
     "recent_entries",
     "revision",
     "rule_columns",
+    "text_diff",
 ]

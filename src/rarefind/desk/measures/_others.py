@@ -15,10 +15,10 @@ from rarefind.desk.measures._history import HistoryRows
 from rarefind.rules import Rule, RuleError
 from rarefind.rules.rule_set import RuleSet
 
-__all__ = ["Others", "model_alerts", "readable_rules"]
+__all__ = ["RAISING", "Others", "model_alerts", "readable_rules"]
 
 #: The roles that raise alerts, or deny.
-_RAISE = ("scoring", "blocking")
+RAISING = ("scoring", "blocking")
 #: So many rules are run at a time: each takes a byte a row.
 _AT_ONCE = 16
 
@@ -60,7 +60,7 @@ class Others:
 
     def raised(self, rows: HistoryRows, without: str | None = None) -> Bools:
         """Where something raises an alert, leaving out a rule by its name."""
-        rules = [rule for rule in self._control.rules.all() if rule.role in _RAISE]
+        rules = [rule for rule in self._control.rules.all() if rule.role in RAISING]
         made = readable_rules(self._control, rules)
         with self._lock:
             counted = self._counted(rows, made)
@@ -77,11 +77,11 @@ class Others:
             [(rule.name, rule.text, rule.constants, rule.lists) for rule in made.values()],
         )
         if self._known is None or self._known[0] != key:
-            self._known = key, count_firing(rows, list(made.values()))
+            self._known = key, _count_firing(rows, list(made.values()))
         return self._known[1]
 
 
-def count_firing(rows: HistoryRows, rules: Sequence[Rule]) -> Array:
+def _count_firing(rows: HistoryRows, rules: Sequence[Rule]) -> Array:
     """Return how many of the rules fire on each row."""
     found = np.zeros(len(rows), dtype=np.int16)
     for start in range(0, len(rules), _AT_ONCE):

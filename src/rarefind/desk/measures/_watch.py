@@ -8,20 +8,21 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
+import numpy as np
+
 from rarefind.desk.api.logs import Log
 from rarefind.desk.clock import DeskClock
 from rarefind.desk.control import THE_DESK, Control, DeskRule
 from rarefind.desk.measures._counts import RuleCounts, RuleMeasures, Totals
 from rarefind.desk.measures._history import History, HistoryRows
 from rarefind.desk.measures._measured import MeasuredRules
-from rarefind.desk.measures._others import count_firing, model_alerts, readable_rules
+from rarefind.desk.measures._others import RAISING, model_alerts, readable_rules
 from rarefind.rules import Rule
 
 __all__ = ["RuleWatch", "failed_limit", "judged_since"]
 
 #: Seconds between two measurements where no rule changes.
 _EVERY = 3_600.0
-_RAISE = ("scoring", "blocking")
 
 
 @dataclass
@@ -81,7 +82,10 @@ class RuleWatch:
             versions = [(rule.name, rule.version) for rule in rules]
             if versions == self._versions and time.monotonic() < self._due:
                 return False
-            self._walk = self._begin(rules)
+            pieces = self._history.pieces()
+            if any(piece.missing for piece in pieces):
+                return False  # a part of the history would retire what the whole does not
+            self._walk = self._begin(rules, pieces)
             self._versions, self._due = versions, time.monotonic() + self._every
             return True
         walk = self._walk
@@ -92,7 +96,7 @@ class RuleWatch:
         self._end(walk)
         return False
 
-    def _begin(self, rules: list[DeskRule]) -> _Walk:
+    def _begin(self, rules: list[DeskRule], pieces: list[HistoryRows]) -> _Walk:
         made = readable_rules(self._control, rules)
         since = {rule.name: judged_since(self._control.rules.history(rule.name)) for rule in rules}
         return _Walk(
@@ -100,7 +104,7 @@ class RuleWatch:
             made,
             {name: at for name, at in since.items() if at},
             {model.digest: model.threshold for model in self._control.models.all()},
-            self._history.pieces(),
+            pieces,
         )
 
     def _sunset(self, rules: Sequence[DeskRule]) -> bool:
@@ -140,30 +144,24 @@ _NOTHING = RuleCounts()
 def _measure(walk: _Walk, rows: HistoryRows) -> None:
     """Count all rules on a piece."""
     walk.totals.add(rows)
-    raising = [
-        walk.made[rule.name]
-        for rule in walk.rules
-        if rule.role in _RAISE and rule.name in walk.made
-    ]
-    number, by_model = count_firing(rows, raising), model_alerts(rows, walk.thresholds)
-    for rule in walk.rules:
-        if rule.name not in walk.made:
-            continue
-        fires = rows.fires(walk.made[rule.name])
-        own = fires if rule.role in _RAISE else False
-        others = (number - own > 0) | by_model
-        counts = walk.counts.get(rule.name, _NOTHING)
-        walk.counts[rule.name] = counts + RuleCounts.of(rows, fires, others)
-        since = walk.since.get(rule.name)
+    rules = [rule for rule in walk.rules if rule.name in walk.made]
+    fires = {rule.name: rows.fires(walk.made[rule.name]) for rule in rules}
+    raising = {rule.name for rule in rules if rule.role in RAISING}
+    number = np.zeros(len(rows), dtype=np.int16)
+    for name in raising:
+        number += fires[name]
+    by_model = model_alerts(rows, walk.thresholds)
+    for name, own in fires.items():
+        others = (number - own > 0 if name in raising else number > 0) | by_model
+        counts = walk.counts.get(name, _NOTHING)
+        walk.counts[name] = counts + RuleCounts.of(rows, own, others)
+        since = walk.since.get(name)
         if since is not None:
             late = rows.values("arrived") >= since
-            totals, counts = walk.later.get(rule.name, (Totals(), _NOTHING))
+            totals, counts = walk.later.get(name, (Totals(), _NOTHING))
             part = rows.at(late)
             totals.add(part)
-            walk.later[rule.name] = (
-                totals,
-                counts + RuleCounts.of(part, fires[late], others[late]),
-            )
+            walk.later[name] = totals, counts + RuleCounts.of(part, own[late], others[late])
 
 
 def judged_since(versions: Sequence[DeskRule]) -> int:

@@ -42,6 +42,9 @@ from rarefind.desk.messages._rules import (
     NewRule,
     RuleHistory,
     RuleSummary,
+    RuleTrial,
+    TriedCase,
+    TriedRule,
 )
 from rarefind.desk.messages._tokens import MadeToken, NewToken, TokenPage, TokenSummary
 from rarefind.desk.messages._transactions import (
@@ -89,11 +92,14 @@ __all__ = [
     "QueueToday",
     "RuleHistory",
     "RuleSummary",
+    "RuleTrial",
     "Snooze",
     "TokenPage",
     "TokenSummary",
     "TransactionPage",
     "TransactionSummary",
+    "TriedCase",
+    "TriedRule",
     "VerdictPage",
     "WebhookSummary",
 ]

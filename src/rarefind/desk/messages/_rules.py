@@ -16,6 +16,9 @@ __all__ = [
     "NewRule",
     "RuleHistory",
     "RuleSummary",
+    "RuleTrial",
+    "TriedCase",
+    "TriedRule",
 ]
 
 RuleRoleName = Literal["off", "shadow", "scoring", "blocking"]
@@ -80,6 +83,57 @@ class ListNames(ReadMessage, frozen=True, kw_only=True):
 
     names: list[str]
     next: str | None
+
+
+class TriedRule(SentMessage, frozen=True, kw_only=True):
+    """A rule to try on the last weeks; nothing is saved.
+
+    ``name`` is that of the rule which it would replace, and which does not count among the others.
+    """
+
+    text: Annotated[str, msgspec.Meta(min_length=1, max_length=10_000)]
+    name: Annotated[str, msgspec.Meta(max_length=100)] = ""
+    constants: Annotated[dict[str, Constant], msgspec.Meta(max_length=100)] = msgspec.field(
+        default_factory=dict
+    )
+
+
+class TriedCase(ReadMessage, frozen=True, kw_only=True):
+    """A case that a rule would raise; ``fraud`` is null where it is not known by now."""
+
+    id: str
+    time: Instant
+    entity: str
+    amount: float
+    score: float | None
+    fraud: bool | None
+    is_new: bool
+
+
+class RuleTrial(ReadMessage, frozen=True, kw_only=True):
+    """What a rule would have done on the last weeks, by ripe labels.
+
+    ``added`` are the hits that no other rule and no model has found; ``not_ripe`` and ``denied``
+    are alerts that count neither as hits nor as false alerts: their labels are not ripe, or they
+    were denied and nobody has spoken about them. ``missing`` rows of the ledger are not at hand.
+    """
+
+    rows: int
+    missing: int
+    days: int
+    alerts: int
+    hits: int
+    false_alerts: int
+    added: int
+    not_ripe: int
+    denied: int
+    amount: float
+    amount_added: float
+    alerts_a_day: float | None
+    precision: float | None
+    detection_rate: float | None
+    false_alert_rate: float | None
+    cases: list[TriedCase]
 
 
 class ListSummary(ReadMessage, frozen=True, kw_only=True):

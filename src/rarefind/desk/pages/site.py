@@ -9,7 +9,17 @@ from fastapi import APIRouter
 from fastapi.routing import APIRoute
 
 from rarefind.desk.api.roles import Action
-from rarefind.desk.pages import account, assets, audit, settings, sign_in, tokens, users
+from rarefind.desk.pages import (
+    account,
+    assets,
+    audit,
+    rule_history,
+    rules,
+    settings,
+    sign_in,
+    tokens,
+    users,
+)
 from rarefind.desk.pages.visit import Needs
 
 __all__ = ["ROUTERS", "PageRoute", "page_routes"]
@@ -19,6 +29,8 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     assets.router,
     sign_in.router,
     account.router,
+    rules.router,
+    rule_history.router,
     audit.router,
     users.router,
     tokens.router,
