@@ -21,7 +21,7 @@ from rarefind.desk.messages import (
 from rarefind.desk.webhooks import Webhook
 
 if TYPE_CHECKING:
-    from rarefind.desk.measures import Trial
+    from rarefind.desk.measures import HistoryTrial
 
 
 def rule_summary(rule: DeskRule) -> RuleSummary:
@@ -42,7 +42,7 @@ def rule_summary(rule: DeskRule) -> RuleSummary:
     )
 
 
-def rule_trial(trial: Trial, views: Views) -> RuleTrial:
+def rule_trial(trial: HistoryTrial, views: Views) -> RuleTrial:
     """What a rule would have done."""
     measures, counts = trial.measures, trial.measures.counts
     return RuleTrial(

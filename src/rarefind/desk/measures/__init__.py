@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rarefind.desk.measures._keeper import HistoryKeeper
     from rarefind.desk.measures._measured import MeasuredRule, MeasuredRules, Proposal, Proposals
     from rarefind.desk.measures._others import Others
-    from rarefind.desk.measures._trial import Trial, TrialCase, try_rule
+    from rarefind.desk.measures._trial import HistoryTrial, TrialCase, try_rule
     from rarefind.desk.measures._watch import RuleWatch
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "History",
     "HistoryKeeper",
     "HistoryRows",
+    "HistoryTrial",
     "MeasuredRule",
     "MeasuredRules",
     "Others",
@@ -36,7 +37,6 @@ __all__ = [
     "RuleCounts",
     "RuleMeasures",
     "RuleWatch",
-    "Trial",
     "TrialCase",
     "delete_pieces_with",
     "try_rule",
@@ -57,7 +57,7 @@ __getattr__ = lazily(
         "Proposal": f"{_ROOM}._measured",
         "Proposals": f"{_ROOM}._measured",
         "Others": f"{_ROOM}._others",
-        "Trial": f"{_ROOM}._trial",
+        "HistoryTrial": f"{_ROOM}._trial",
         "TrialCase": f"{_ROOM}._trial",
         "try_rule": f"{_ROOM}._trial",
         "RuleWatch": f"{_ROOM}._watch",

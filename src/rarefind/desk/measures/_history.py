@@ -18,7 +18,7 @@ from rarefind.desk.folder import DeskFolder
 from rarefind.desk.labels import LabelHistory
 from rarefind.desk.ledger import Ledger
 from rarefind.desk.measures._pieces import (
-    Piece,
+    HistoryPiece,
     end_of,
     first_piece,
     list_pieces,
@@ -175,7 +175,7 @@ class History:
             begin = end
         return found
 
-    def _read(self) -> list[Piece]:
+    def _read(self) -> list[HistoryPiece]:
         """Map the pieces that are new, and return those that can be read."""
         before, self._frames = self._frames, {}
         found = []
@@ -211,7 +211,7 @@ class History:
             self._given = known
         return known[2]
 
-    def _missing(self, pieces: list[Piece]) -> int:
+    def _missing(self, pieces: list[HistoryPiece]) -> int:
         """How many places of the ledger are in pieces that are not there."""
         last = self._ledger.last.sequence
         if not last:

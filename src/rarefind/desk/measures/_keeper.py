@@ -14,7 +14,7 @@ from rarefind.desk.clock import DeskClock
 from rarefind.desk.intake import Intake
 from rarefind.desk.ledger import Ledger, Position
 from rarefind.desk.measures._pieces import (
-    Piece,
+    HistoryPiece,
     end_of,
     first_piece,
     list_pieces,
@@ -120,7 +120,7 @@ class HistoryKeeper:
             elif piece.number == piece_of(deleted + 1):
                 self._leave_out(piece, deleted)
 
-    def _leave_out(self, piece: Piece, deleted: int) -> None:
+    def _leave_out(self, piece: HistoryPiece, deleted: int) -> None:
         """Let a piece not have what retention has deleted."""
         try:
             frame = piece.read()

@@ -31,7 +31,7 @@ from rarefind.desk.schema import Kind, Schema
 
 __all__ = [
     "OUTCOME",
-    "Piece",
+    "HistoryPiece",
     "delete_pieces_with",
     "end_of",
     "first_piece",
@@ -71,7 +71,7 @@ OUTCOME: dict[str, Any] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class HistoryPiece:
     """A file of rows: its number, the last place of the ledger that it knows, and digests."""
 
     path: Path
@@ -131,9 +131,9 @@ def record_column(name: str) -> str:
     return f".{name}"
 
 
-def list_pieces(folder: Path) -> list[Piece]:
+def list_pieces(folder: Path) -> list[HistoryPiece]:
     """Return the pieces in a folder, in order; of one that was written again, the longest."""
-    found: dict[int, Piece] = {}
+    found: dict[int, HistoryPiece] = {}
     for piece in _all_pieces(folder):
         other = found.get(piece.number)
         if other is None or other.last < piece.last:
@@ -153,7 +153,7 @@ def delete_pieces_with(folder: Path, sequences: Iterable[int]) -> int:
     return len(found)
 
 
-def write_piece(folder: Path, frame: pl.DataFrame, number: int, last: Position) -> Piece:
+def write_piece(folder: Path, frame: pl.DataFrame, number: int, last: Position) -> HistoryPiece:
     """Write rows as a piece, and delete what was written of it before."""
     folder.mkdir(mode=0o700, exist_ok=True)
     content = BytesIO()
@@ -167,7 +167,7 @@ def write_piece(folder: Path, frame: pl.DataFrame, number: int, last: Position) 
         if other.number == number and other.path != path:
             with suppress(OSError):  # where a reader holds it, the next writer does so
                 other.path.unlink()
-    return Piece(path, number, last.sequence, chain, digest)
+    return HistoryPiece(path, number, last.sequence, chain, digest)
 
 
 def to_frame(entries: Sequence[Entry], intake: Intake) -> pl.DataFrame:
@@ -228,7 +228,7 @@ def _series(name: str, kind: Kind, values: list[Any], zone: str) -> pl.Series:
     return series if zone == "UTC" else series.dt.convert_time_zone(zone)
 
 
-def _all_pieces(folder: Path) -> Iterator[Piece]:
+def _all_pieces(folder: Path) -> Iterator[HistoryPiece]:
     try:
         names = os.listdir(folder)
     except FileNotFoundError:
@@ -238,7 +238,7 @@ def _all_pieces(folder: Path) -> Iterator[Piece]:
         if name.endswith(_ENDING) and len(parts) == 4 and parts[0].isdecimal():
             number, last, chain, digest = parts
             if last.isdecimal():
-                yield Piece(folder / name, int(number), int(last), chain, digest)
+                yield HistoryPiece(folder / name, int(number), int(last), chain, digest)
 
 
 def _hash(content: Any = b"") -> Any:

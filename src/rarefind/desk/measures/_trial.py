@@ -14,7 +14,7 @@ from rarefind.desk.measures._history import History, HistoryRows
 from rarefind.desk.measures._others import Others
 from rarefind.rules import Rule
 
-__all__ = ["Trial", "TrialCase", "try_rule"]
+__all__ = ["HistoryTrial", "TrialCase", "try_rule"]
 
 _MOST_CASES = 20
 
@@ -36,7 +36,7 @@ class TrialCase:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class HistoryTrial:
     """What a rule would have done on the last weeks.
 
     Attributes
@@ -64,7 +64,7 @@ class Trial:
     seconds: float
 
 
-def try_rule(rule: Rule, history: History, others: Others, name: str | None = None) -> Trial:
+def try_rule(rule: Rule, history: History, others: Others, name: str | None = None) -> HistoryTrial:
     """Try a rule on the history.
 
     Parameters
@@ -84,7 +84,7 @@ def try_rule(rule: Rule, history: History, others: Others, name: str | None = No
     totals = Totals()
     totals.add(rows)
     times = rows.values("time")
-    return Trial(
+    return HistoryTrial(
         totals.measures(RuleCounts.of(rows, fires, raised)),
         len(rows),
         rows.missing,

@@ -26,7 +26,7 @@ _EVERY = 3_600.0
 
 
 @dataclass
-class _Walk:
+class _RuleMeasurement:
     """A measurement on its way through the pieces of the history."""
 
     rules: list[DeskRule]
@@ -69,7 +69,7 @@ class RuleWatch:
     ) -> None:
         self._control, self._history, self._measured = control, history, measured
         self._zone, self._clock, self._log, self._every = ZoneInfo(zone), clock, log, every
-        self._walk: _Walk | None = None
+        self._walk: _RuleMeasurement | None = None
         self._versions: list[tuple[str, int]] = []
         self._due = 0.0
 
@@ -96,10 +96,10 @@ class RuleWatch:
         self._end(walk)
         return False
 
-    def _begin(self, rules: list[DeskRule], pieces: list[HistoryRows]) -> _Walk:
+    def _begin(self, rules: list[DeskRule], pieces: list[HistoryRows]) -> _RuleMeasurement:
         made = readable_rules(self._control, rules)
         since = {rule.name: judged_since(self._control.rules.history(rule.name)) for rule in rules}
-        return _Walk(
+        return _RuleMeasurement(
             rules,
             made,
             {name: at for name, at in since.items() if at},
@@ -115,7 +115,7 @@ class RuleWatch:
             self._retire(rule, f"Its last day was the one before {rule.sunset}.")
         return bool(past)
 
-    def _end(self, walk: _Walk) -> None:
+    def _end(self, walk: _RuleMeasurement) -> None:
         found = {
             rule.name: (rule.version, walk.totals.measures(walk.counts.get(rule.name, _NOTHING)))
             for rule in walk.rules
@@ -141,7 +141,7 @@ class RuleWatch:
 _NOTHING = RuleCounts()
 
 
-def _measure(walk: _Walk, rows: HistoryRows) -> None:
+def _measure(walk: _RuleMeasurement, rows: HistoryRows) -> None:
     """Count all rules on a piece."""
     walk.totals.add(rows)
     rules = [rule for rule in walk.rules if rule.name in walk.made]

@@ -16,7 +16,7 @@ from rarefind.desk.control import (
     DeskRule,
     rule_columns,
 )
-from rarefind.desk.measures import MeasuredRule, Trial, try_rule
+from rarefind.desk.measures import HistoryTrial, MeasuredRule, try_rule
 from rarefind.desk.pages.menu import in_menu
 from rarefind.desk.pages.rule_form import SHARES, FormError, RuleForm, mark
 from rarefind.desk.pages.visit import Visit, needs
@@ -104,7 +104,7 @@ def _editor(
     form: RuleForm,
     now: DeskRule | None,
     error: ValueError | None = None,
-    trial: Trial | None = None,
+    trial: HistoryTrial | None = None,
 ) -> Response:
     door = visit.door
     status = 200 if error is None else 409 if isinstance(error, ControlConflict) else 422
