@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -36,6 +37,13 @@ def pytest_collection_modifyitems(items):
         setattr(test, own, settings(asked, max_examples=fewer))
 
 
+def pytest_collection_finish():
+    """Leave modules and tests out of every search for garbage: they stay to the end."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionstart(session):
     """Compile before workers start: else each of them would compile for itself."""
@@ -53,6 +61,19 @@ def pytest_sessionstart(session):
     failed = [process.wait() for process in running]
     if cache and not any(failed):
         cache.set(*known)
+
+
+@pytest.fixture(scope="session")
+def preloaded():
+    """The command with its imports made; None where a process with these libraries cannot fork."""
+    if sys.platform != "linux":
+        yield None
+        return
+    from preloaded import Preloaded
+
+    waiting = Preloaded({**os.environ, "COLUMNS": "120"})
+    yield waiting
+    waiting.end()
 
 
 class Clock:

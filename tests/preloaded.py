@@ -2,7 +2,8 @@
 
 ``python preloaded.py`` imports rarefind once and waits. For each line on its standard input it
 forks: the child goes to the folder asked for, takes the arguments and runs the command to the end
-of the process, as a new interpreter would. Nothing is computed before the fork.
+of the process, as a new interpreter would. Before the fork nothing is computed that could start a
+thread, which a child would miss.
 """
 
 import gc
@@ -54,6 +55,27 @@ def preload():
     gc.freeze()
 
 
+def warm_up():
+    """What else each child would do again: set up the compiler, and the commands of the app."""
+    from functools import cache
+
+    import numpy as np
+    import typer.main
+
+    from rarefind.cli import app
+    from rarefind.neighbors import GammaKNNClassifier
+
+    before = len(os.listdir("/proc/self/task"))
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)), np.arange(30) % 5 == 0
+    model = GammaKNNClassifier(n_jobs=1).fit(X, y)
+    model.predict_proba(X)
+    model.explain(X[:2])
+    typer.main.get_command = cache(typer.main.get_command)
+    typer.main.get_command(app)
+    assert len(os.listdir("/proc/self/task")) == before, "a thread was started"
+
+
 def serve():
     """Answer until nobody asks any more; in a child it returns, and the command is to follow."""
     answers = os.dup(1)
@@ -76,6 +98,8 @@ def serve():
 
 if __name__ == "__main__":
     preload()
+    warm_up()
+    gc.freeze()
     serve()
     from rarefind.cli import main
 

@@ -1,12 +1,10 @@
 """The tutorial's commands work when typed, and the page of commands names every option."""
 
-import os
 import shlex
 import sys
 from pathlib import Path
 
 import pytest
-from preloaded import Preloaded
 
 DOCS = Path(__file__).parents[1] / "docs"
 sys.path.insert(0, str(DOCS))
@@ -17,23 +15,18 @@ import record  # noqa: E402
 
 
 @pytest.fixture
-def typed(tmp_path):
+def typed(preloaded, tmp_path):
     """Type a line: a command of ours without the seconds that its imports take each time."""
-    if sys.platform != "linux":  # elsewhere a process with these libraries may not fork
-        yield lambda line: record.answer(line, tmp_path)
-        return
-    preloaded = Preloaded({**os.environ, "COLUMNS": "100"})
 
     def answer(line):
         program, *arguments = shlex.split(line)
-        if program != "rarefind":
+        if preloaded is None or program != "rarefind":
             return record.answer(line, tmp_path)
         result = preloaded.run(arguments, tmp_path)
         assert result.returncode == 0, f"{line}\n{result.stderr}"
         return result.stdout
 
-    yield answer
-    preloaded.end()
+    return answer
 
 
 def test_the_commands_of_the_tutorial_work(typed, tmp_path):

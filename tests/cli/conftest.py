@@ -10,7 +10,6 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from preloaded import Preloaded
 
 INSTALLED = Path(sys.executable).with_name("rarefind")
 COMMAND = [str(INSTALLED)] if INSTALLED.exists() else [sys.executable, "-m", "rarefind"]
@@ -35,18 +34,15 @@ def installed():
 
 
 @pytest.fixture(scope="session")
-def rarefind():
+def rarefind(preloaded):
     """The same command and answers, without the seconds that its imports take each time."""
-    if sys.platform != "linux":  # elsewhere a process with these libraries may not fork
-        yield run_installed
-        return
-    preloaded = Preloaded({**os.environ, "COLUMNS": "120"})
+    if preloaded is None:
+        return run_installed
 
     def run(*arguments, cwd=None):
         return preloaded.run([str(each) for each in arguments], cwd or Path.cwd())
 
-    yield run
-    preloaded.end()
+    return run
 
 
 def claims(rows=900, seed=0):
