@@ -38,7 +38,7 @@ def test_a_desk_that_is_killed_answers_the_same_again(installed, rarefind, tmp_p
     rarefind("simulate", "--customers", 20, "--days", 9, "-o", data)
     made = installed("desk", "init", data, folder)
     assert made.returncode == 0, made.stderr
-    token = installed("desk", "token", folder, "ingest").stdout.strip()
+    token = rarefind("desk", "token", folder, "ingest").stdout.strip()
     table = pd.read_csv(data, dtype={"transaction_id": str, "customer": str, "terminal": str})
     table["time"] = table["time"].str.replace(" ", "T") + "Z"
     sent = table.drop(columns="fraud").head(30).to_dict("records")
@@ -55,7 +55,7 @@ def test_a_desk_that_is_killed_answers_the_same_again(installed, rarefind, tmp_p
             process.stdout.close()
     assert [each.decision for each in found[0]] == ["accept"] * len(sent)
     assert found[1] == found[0]
-    verified = installed("desk", "verify", folder)
+    verified = rarefind("desk", "verify", folder)
     assert verified.returncode == 0, verified.stderr
     assert verified.stdout.startswith(f"{len(sent)} transactions and 0 labels are as they were")
 

@@ -18,6 +18,7 @@ pytest.importorskip("uvicorn")
 from rarefind.cli._serve import serve
 from rarefind.desk import Schema
 from rarefind.desk.folder import DeskFolder
+from rarefind.desk.processes import _desk
 
 SCHEMA = Schema.from_text(
     """
@@ -78,21 +79,26 @@ def test_a_desk_is_started_with_all_its_processes_and_stopped(folder):
     assert not [each for each in events if each["level"] == "error"]
 
 
-def test_a_port_that_is_taken(rarefind, folder):
+@pytest.fixture
+def impatient(monkeypatch):
+    """Who starts a desk does not wait for the end of another."""
+    monkeypatch.setattr(_desk, "_WAIT", 0.0)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_port_that_is_taken(folder):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        ended = rarefind("serve", folder, "--port", port)
-    assert ended.returncode == 2
-    assert f"The desk cannot have 127.0.0.1:{port}" in ended.stderr
-    assert "give another --port" in ended.stderr
+        with pytest.raises(ValueError, match=rf"cannot have 127\.0\.0\.1:{port}.*another --port"):
+            serve(folder, port=port)
 
 
-def test_a_second_start_in_the_same_folder(rarefind, folder):
+@pytest.mark.usefixtures("impatient")
+def test_a_second_start_in_the_same_folder(folder):
     with DeskFolder(folder) as first:
         first.open_ledger()
-        ended = rarefind("serve", folder, "--port", 0, "--only", "decision")
-    assert ended.returncode == 2
-    assert "Another decision process works in" in ended.stderr
+        with pytest.raises(ValueError, match="Another decision process works in"):
+            serve(folder, port=0, only="decision")
 
 
 def test_a_database_of_another_desk(rarefind, folder, tmp_path):

@@ -124,6 +124,6 @@ def test_every_way_to_learn_or_score_waits_for_its_turn(call):
     thread = threading.Thread(target=lambda: (call(model), done.set()))
     with _turns._lock_of(model):
         thread.start()
-        assert not done.wait(0.2)
+        assert not done.wait(0.05)
     thread.join(FOR_EVER)
     assert done.is_set()
