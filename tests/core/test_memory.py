@@ -13,7 +13,7 @@ from rarefind._core.memory import total_memory
 LIMITED = """
 import resource
 import numpy as np
-from {module} import {name}
+from {module} import {names}
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(40, {columns})), np.arange(40) % 4 == 0
 {before}
@@ -27,11 +27,17 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def run_with_memory(megabytes: int, path: str, columns: int, work: str, before: str = "") -> str:
-    module, _, name = path.rpartition(".")
+def run_with_memory(
+    megabytes: int,
+    module: str,
+    names: tuple[str, ...],
+    columns: int,
+    work: str,
+    before: str = "",
+) -> str:
     code = LIMITED.format(
         module=module,
-        name=name,
+        names=", ".join(names),
         columns=columns,
         before=before,
         allowed=megabytes * 2**20,
@@ -41,26 +47,29 @@ def run_with_memory(megabytes: int, path: str, columns: int, work: str, before: 
     return done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "rarefind.neighbors.ME2Classifier",
-        "rarefind.neighbors.IMLClassifier",
-        "rarefind.neighbors.MLFPClassifier",
-    ],
-)
-def test_square_matrices_of_too_many_columns_are_refused_before_the_work(path: str) -> None:
-    name = path.rpartition(".")[2]
-    said = run_with_memory(1000, path, 8000, f"{name}(n_jobs=1).fit(X, y)")
-    assert "ValueError" in said
-    assert "matrices of 8,000 × 8,000 columns" in said
-    assert "sklearn.decomposition.PCA" in said
+def test_square_matrices_of_too_many_columns_are_refused_before_the_work() -> None:
+    said = run_with_memory(
+        1000,
+        "rarefind.neighbors",
+        ("ME2Classifier", "IMLClassifier", "MLFPClassifier"),
+        8000,
+        "for learner in (ME2Classifier, IMLClassifier, MLFPClassifier):\n"
+        "    try:\n"
+        "        learner(n_jobs=1).fit(X, y)\n"
+        "    except ValueError as error:\n"
+        "        print(str(error))",
+    ).splitlines()
+    assert len(said) == 3, said
+    for line in said:
+        assert "matrices of 8,000 × 8,000 columns" in line
+        assert "sklearn.decomposition.PCA" in line
 
 
 def test_reasons_of_a_stream_take_no_square_of_the_columns() -> None:
     said = run_with_memory(
         250,
-        "rarefind.streams.ONLBClassifier",
+        "rarefind.streams",
+        ("ONLBClassifier",),
         6000,  # of which the square takes 290 MB
         "print(len(model.explain(X[:1])), 'reason')",
         "model = ONLBClassifier(epochs=1, threshold=None, n_jobs=1, random_state=0).fit(X, y)\n"
