@@ -11,7 +11,7 @@ from rarefind.desk.torture.kills import findings_of_kills, kill_often
 from rarefind.desk.torture.trial_desk import make_trial_desk
 
 #: More by a command: RAREFIND_KILLS=200 pytest tests/desk/torture/test_kill_a_desk.py
-KILLS = int(os.environ.get("RAREFIND_KILLS", "3"))
+KILLS = int(os.environ.get("RAREFIND_KILLS", "2"))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a process is not killed the same way there")
