@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rarefind.desk.alerts._case import (
     ALERT_COLUMNS,
     CASE_COLUMNS,
@@ -118,3 +120,13 @@ class CaseLists:
             "SELECT count(*) FROM alerts WHERE sequence > :sequence", sequence=sequence
         )
         return int(count)
+
+    def cases_of(self, sequences: Sequence[int]) -> dict[int, int]:
+        """Return the number of the case of each alert, by its row of the ledger."""
+        if not sequences:
+            return {}
+        rows = self._database.read(
+            "SELECT sequence, case_id FROM alerts WHERE sequence IN :sequences",
+            sequences=list(sequences),
+        )
+        return dict(rows)

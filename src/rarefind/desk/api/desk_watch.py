@@ -51,6 +51,8 @@ class DeskWatch:
     history : Path
         The folder of the ledger as columns, which may have it, too.
     log : Log
+    also : callable
+        Called at each look, in the thread that has the database.
 
     Attributes
     ----------
@@ -71,11 +73,12 @@ class DeskWatch:
         snapshots: Path,
         history: Path,
         log: Log,
+        also: Callable[[], None] = lambda: None,
     ) -> None:
         self._database, self._control, self._labels = database, control, labels
         self._tokens, self._decider, self._snapshots, self._log = tokens, decider, snapshots, log
         self._history = history
-        self.upkeep = Upkeep(decider)
+        self.upkeep, self._also = Upkeep(decider), also
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="desk-watch")
         self._labels_read: int | None = None
         self._next_try = 0.0
@@ -106,6 +109,7 @@ class DeskWatch:
         await self._try("settings", partial(self._look_at_settings, batcher))
         await self._try("labels", partial(self._look_at_labels, batcher))
         await self._try("orders", partial(self._look_at_orders, batcher))
+        await self._try("figures", partial(self._read, self._also))
 
     async def _try(self, what: str, look: Callable[[], Awaitable[None]]) -> None:
         try:

@@ -22,6 +22,7 @@ from rarefind.desk.database import Database
 from rarefind.desk.labels import Claims, LabelHistory
 from rarefind.desk.ledger import Ledger
 from rarefind.desk.measures import History, MeasuredRules, Others, Proposals, RipeLabels
+from rarefind.desk.measures.figures import Figures
 from rarefind.desk.parity import ParityDays
 from rarefind.desk.people import Passwords, People
 from rarefind.desk.schema import Schema
@@ -91,6 +92,14 @@ class WebDoor:
         self.others = Others(self.control)
         self.measured = MeasuredRules(self.database)
         self.proposals = Proposals(self.database)
+        self.figures = Figures(
+            self.database,
+            self.ledger,
+            self.control.models,
+            self.cases,
+            self.schema,
+            self.clock,
+        )
         #: What the page has counted last, and when by a clock that never goes back.
         self.page_counts: tuple[float, Any] | None = None
 

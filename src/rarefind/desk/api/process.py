@@ -20,6 +20,7 @@ from rarefind.desk.api.batcher import Batcher
 from rarefind.desk.api.decisions import DecisionDoor, decision_app
 from rarefind.desk.api.desk_watch import DeskWatch
 from rarefind.desk.api.idle import IdleWork
+from rarefind.desk.api.latency_count import LatencyCount
 from rarefind.desk.api.limits import PATIENCE
 from rarefind.desk.api.logs import Log, place_of
 from rarefind.desk.api.metrics import Metrics
@@ -36,6 +37,7 @@ from rarefind.desk.features.snapshots import snapshot_files
 from rarefind.desk.folder import DeskFolder
 from rarefind.desk.intake import Intake
 from rarefind.desk.labels import LabelHistory
+from rarefind.desk.latency import LatencyDays
 from rarefind.desk.ledger import LedgerUnavailable
 
 #: Seconds between two lines about the progress of a start, and two attempts of one.
@@ -106,7 +108,9 @@ class DecisionProcess:
         schema, clock = folder.schema, clock or DeskClock()
         ledger, desk = folder.open_ledger(durability), folder.open_desk()
         self.decider = Decider(FeatureState(schema), ledger, secret=folder.secret, clock=clock)
-        tokens = Tokens(desk)
+        tokens, metrics = Tokens(desk), Metrics()
+        zone = schema.transaction.time_zone
+        latency = LatencyCount(LatencyDays(desk), metrics.seconds, zone, clock)
         self.watch = DeskWatch(
             desk,
             Control(desk, schema, folder.models, clock),
@@ -116,10 +120,11 @@ class DecisionProcess:
             folder.snapshots,
             folder.history,
             self.log,
+            latency.look,
         )
         self.idle = IdleWork(ledger, self.watch.upkeep, folder.snapshots, self.log)
         self.door = DecisionDoor(
-            Intake(schema), tokens, Metrics(), self.log, self.notes, durability, self.measure
+            Intake(schema), tokens, metrics, self.log, self.notes, durability, self.measure
         )
         self._stopping = threading.Event()
 

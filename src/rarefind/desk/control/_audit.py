@@ -10,7 +10,7 @@ subject is then the number of the row that has it, such as ``block 12``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -166,6 +166,20 @@ class Audit:
             "WHERE value IS NOT NULL) SELECT value FROM found WHERE value IS NOT NULL"
         )
         return sorted(str(row[0]) for row in rows)
+
+    def of_actions(
+        self, actions: Sequence[str], *, subject: str | None = None, limit: int = 100
+    ) -> list[AuditRow]:
+        """Return the last rows of some actions, of one subject or of all, the newest first."""
+        rows = self._database.read(
+            f"SELECT {_COLUMNS} FROM audit WHERE action IN :actions "
+            f"{'' if subject is None else 'AND subject = :subject'} "
+            "ORDER BY number DESC LIMIT :limit",
+            actions=list(actions),
+            subject=subject,
+            limit=limit,
+        )
+        return [_as_row(row) for row in rows]
 
     def verify(self, expected: Position | None = None) -> AuditVerification:
         """Look whether every row is as it was written.

@@ -13,7 +13,7 @@ import msgspec
 from rarefind._core.files import atomic_write
 from rarefind.desk.clock import DeskClock
 from rarefind.desk.control._alert_level import alert_level
-from rarefind.desk.control._audit import Audit, record_change
+from rarefind.desk.control._audit import Audit, AuditRow, record_change
 from rarefind.desk.control._desk_model import check_fits, digest_of, own_threshold
 from rarefind.desk.control._errors import ControlError, NotThere, check_name
 from rarefind.desk.database import Database, Row, Writer
@@ -28,6 +28,7 @@ _COLUMNS = (
     "changed_by"
 )
 _FEWEST_CHARACTERS = 6
+_ADDED, _PROMOTED, _RETIRED = _ACTIONS = ("add model", "promote model", "retire model")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,32 @@ class Models:
     def champion(self) -> ModelRow | None:
         """Return the model that decides; None where there is none."""
         return read_champion(self._database)
+
+    def former(self) -> ModelRow | None:
+        """Return the model that decided before the champion; None if there is none to go back to.
+
+        To promote it is to roll back.
+        """
+        champion = self.champion()
+        if champion is None:
+            return None
+        for row in self.history(subject=champion.digest):
+            before = row.detail.get("before") if row.action == _PROMOTED else None
+            if before and before != champion.digest:
+                found = _find(self._database, str(before))
+                return found[0] if found else None
+        return None
+
+    def history(self, subject: str | None = None, limit: int = 100) -> list[AuditRow]:
+        """Return who has brought, promoted and retired models, the last first.
+
+        Parameters
+        ----------
+        subject : str, optional
+            The digest of one of them.
+        limit : int
+        """
+        return self._audit.of_actions(_ACTIONS, subject=subject, limit=limit)
 
     def path(self, digest: str) -> Path:
         """Return where the file of a model is."""
@@ -204,7 +231,7 @@ class Models:
                 "threshold": wanted,
                 "before": None if before is None else before.digest,
             }
-            record_change(self._audit, writer, person, "promote model", known.digest, detail)
+            record_change(self._audit, writer, person, _PROMOTED, known.digest, detail)
             return _get(writer, known.digest)
 
     def retire(self, digest: str, person: str) -> ModelRow:
@@ -216,7 +243,7 @@ class Models:
                 return known
             self._set(writer, known.digest, "retired", known.threshold, person)
             detail = {"name": known.name, "was": known.state}
-            record_change(self._audit, writer, person, "retire model", known.digest, detail)
+            record_change(self._audit, writer, person, _RETIRED, known.digest, detail)
             return _get(writer, known.digest)
 
     def _insert(self, writer: Writer, model: ModelRow) -> None:
@@ -230,7 +257,7 @@ class Models:
             "columns": model.columns,
             "threshold": model.threshold,
         }
-        record_change(self._audit, writer, model.added_by, "add model", model.digest, detail)
+        record_change(self._audit, writer, model.added_by, _ADDED, model.digest, detail)
 
     def _set(
         self, writer: Writer, digest: str, state: ModelState, threshold: float, person: str

@@ -7,6 +7,7 @@ so that :meth:`Ledger.verify` names every row that was changed, removed or moved
 from rarefind.desk.database import CommitUnknown as LedgerUnknown
 from rarefind.desk.database import DatabaseUnavailable as LedgerUnavailable
 from rarefind.desk.ledger._ledger import Ledger
+from rarefind.desk.ledger._outcomes import Listed, OutcomeRow
 from rarefind.desk.ledger._retention import Day
 from rarefind.desk.ledger._tail import Deleted, Tail
 from rarefind.desk.ledger._verify import Verification
@@ -18,6 +19,8 @@ __all__ = [
     "Ledger",
     "LedgerUnavailable",
     "LedgerUnknown",
+    "Listed",
+    "OutcomeRow",
     "Position",
     "Tail",
     "Verification",

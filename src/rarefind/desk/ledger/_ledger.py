@@ -16,6 +16,13 @@ from rarefind.desk.database import (
 )
 from rarefind.desk.ledger import _tables as tables
 from rarefind.desk.ledger._arrivals import arrived_since
+from rarefind.desk.ledger._outcomes import (
+    Listed,
+    OutcomeRow,
+    find_beginning,
+    read_listed,
+    read_outcomes,
+)
 from rarefind.desk.ledger._personal import erase, export, read_entity
 from rarefind.desk.ledger._retention import Day, delete_before, oldest_before, read_days
 from rarefind.desk.ledger._tail import Deleted, Tail, read_deleted, read_tail
@@ -202,6 +209,18 @@ class Ledger:
             upto=upto,
         )
         return [tables.to_entry(row) for row in alerts], Position(upto, self.chain_at(upto) or b"")
+
+    def read_outcomes(self, after: int, limit: int) -> list[OutcomeRow]:
+        """Return what was decided in the next transactions after a sequence."""
+        return read_outcomes(self._database, after, self.last.sequence, limit)
+
+    def listed(self, sequences: Sequence[int]) -> dict[int, Listed]:
+        """Return identifier, time, amount and entities of transactions, by their sequences."""
+        return read_listed(self._database, sequences)
+
+    def find_beginning(self, beginning: str, limit: int) -> list[Entry]:
+        """Return transactions whose identifiers begin so, without those that were erased."""
+        return find_beginning(self._database, beginning, limit)
 
     def chain_at(self, sequence: int) -> bytes | None:
         """Return the chain up to a row; None if it is not there, or was deleted by retention."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Final, NamedTuple
 
 from fastapi import APIRouter
@@ -49,7 +50,7 @@ def send_asset(name: str) -> Response:
 def _names() -> Mapping[str, str]:
     """The name with a digest of every file that is sent."""
     found = {}
-    for file in files("rarefind.desk.pages").joinpath("static").iterdir():
+    for file in _files():
         stem, _, kind = file.name.rpartition(".")
         if kind in _MEDIA:
             digest = hashlib.sha256(file.read_bytes()).hexdigest()[:12]
@@ -59,8 +60,14 @@ def _names() -> Mapping[str, str]:
 
 @cache
 def _assets() -> Mapping[str, _Asset]:
-    folder = files("rarefind.desk.pages").joinpath("static")
     return {
-        named: _Asset(folder.joinpath(name).read_bytes(), _MEDIA[name.rpartition(".")[2]])
-        for name, named in _names().items()
+        _names()[file.name]: _Asset(file.read_bytes(), _MEDIA[file.name.rpartition(".")[2]])
+        for file in _files()
+        if file.name in _names()
     }
+
+
+def _files() -> Iterator[Traversable]:
+    """All files that may be sent; those of pictures are beside what draws them."""
+    yield from files("rarefind.desk.pages").joinpath("static").iterdir()
+    yield from files("rarefind.desk.charts").iterdir()

@@ -13,8 +13,12 @@ from rarefind.desk.pages import (
     account,
     assets,
     audit,
+    entity,
+    models,
+    monitoring,
     rule_history,
     rules,
+    search,
     settings,
     sign_in,
     tokens,
@@ -35,6 +39,10 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     users.router,
     tokens.router,
     settings.router,
+    models.router,
+    monitoring.router,
+    search.router,
+    entity.router,
 )
 
 

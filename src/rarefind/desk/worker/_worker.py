@@ -22,6 +22,7 @@ from rarefind.desk.measures import (
     RuleWatch,
 )
 from rarefind.desk.webhooks import Outbox
+from rarefind.desk.worker._figures import figure_jobs
 from rarefind.desk.worker._follower import Follower
 from rarefind.desk.worker._jobs import Job, run_jobs
 from rarefind.desk.worker._messages import MessageThread
@@ -132,4 +133,5 @@ def make_jobs(folder: DeskFolder, clock: DeskClock, log: Log) -> list[Job]:
         Job("expiry", expire, every=60.0),
         Job("old-cases", delete_old, every=600.0),
         Job("outbox", lambda: outbox.forget(clock.now() - kept) > 0, every=600.0),
+        *figure_jobs(folder, database, ledger, clock),
     ]

@@ -1,0 +1,147 @@
+"""Models are looked at side by side, promoted, rolled back and retired."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from desk_pages import text_of
+from desk_web import NOON
+
+from rarefind import TableModel, save
+from rarefind.desk.intake import Intake
+from rarefind.desk.measures.comparisons import Comparisons
+from rarefind.desk.measures.day_labels import LabelCounter
+from rarefind.desk.measures.shadow_scores import ShadowScores
+from rarefind.trees import MetaAPClassifier
+
+DAY = 86_400 * 10**9
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Two models: one goes by the amount, the other by the opposite of it."""
+    folder = tmp_path_factory.mktemp("models")
+    random = np.random.default_rng(0)
+    for name, high in (("one", True), ("two", False)):
+        amount = random.uniform(0, 2_500, 300).round(2)
+        fraud = amount > 2_000 if high else amount < 300
+        table = pd.DataFrame({"amount": amount, "fraud": fraud.astype(int)})
+        save(TableModel(MetaAPClassifier(random_state=0), target="fraud").fit(table), folder / name)
+    return folder
+
+
+@pytest.fixture
+def models(web, files):
+    found = [
+        web.door.control.models.add(files / file, "ann", name)
+        for file, name in (("one", "by amount"), ("two", "by small <b>amount</b>"))
+    ]
+    web.door.control.models.promote(found[0].digest, "ann")
+    return found
+
+
+def pay_and_compare(web):
+    """Payments of forty days ago, one of them a fraud; then what the worker would do."""
+    web.clock.advance(-40 * DAY)
+    for number in range(8):
+        made = "2025-12-22T12:00:00Z"
+        web.pay(f"c{number}", amount=100 + 300 * number, time=made, id=f"old{number}")
+    web.clock.set(NOON)
+    with web.database.write() as writer:
+        web.door.labels.add(writer, ["old7"], "fraud", "verdict")
+    models, schema = web.door.control.models, web.schema
+    for job in (
+        LabelCounter(web.database, web.door.ledger, web.door.labels, schema),
+        ShadowScores(
+            web.database, web.door.ledger, models, web.door.models, Intake(schema), web.clock
+        ),
+        Comparisons(web.database, web.door.ledger, models, schema, web.clock),
+    ):
+        while job.run():
+            continue
+
+
+def test_an_empty_desk_says_how_to_bring_a_model(web):
+    said = text_of(web.visit("/desk/models", "scientist"))
+    assert "There is no model yet" in said
+    assert "rarefind desk model add" in said
+
+
+def test_models_stand_side_by_side_with_what_they_would_have_found(web, models):
+    assert "Nothing is compared yet" in text_of(web.visit("/desk/models", "scientist"))
+    pay_and_compare(web)
+    page = web.visit("/desk/models", "auditor")
+    said = text_of(page)
+    assert "8 transactions that all of these models have scored, 1 of them fraud" in said
+    assert "1 of 3" in said  # three checks a day, and one hit
+    assert "2,200.00" in said
+    assert "by small &lt;b&gt;amount&lt;/b&gt;" in page.text
+    assert "<b>amount</b>" not in page.text
+    detail = web.visit(f"/desk/models/{models[1].digest}", "auditor")
+    said = text_of(detail)
+    assert "Where they disagree" in said
+    assert "old7" in said
+    assert "No. 1" in said
+    assert "Calibration of by amount" in said
+    assert "300 rows" in said
+    assert "Let this model decide" not in said  # an auditor changes nothing
+
+
+def test_who_is_erased_is_not_among_the_disagreements(web, models):
+    pay_and_compare(web)
+    web.writer.erase(0, "c7", by="ann", now=NOON)
+    said = text_of(web.visit(f"/desk/models/{models[1].digest}", "scientist"))
+    assert "old7" not in said
+    assert "old2" in said  # of equal scores the first are listed
+
+
+def test_a_model_is_promoted_rolled_back_and_retired_by_who_may(web, models):
+    one, two = models
+    path = f"/desk/models/{two.digest}"
+    assert web.submit(f"{path}/promote", "investigator", threshold="").status_code == 403
+    wrong = web.submit(f"{path}/promote", "scientist", threshold="often")
+    assert wrong.status_code == 422
+    assert "Give a number from 0 to 1" in text_of(wrong)
+    assert 'value="often"' in wrong.text
+    assert web.submit(f"{path}/promote", "scientist", threshold="2").status_code == 422
+    done = web.submit(f"{path}/promote", "scientist", threshold="0,25")
+    assert done.headers["location"] == "/desk/models?said=promoted"
+    champion = web.door.control.models.champion()
+    assert (champion.digest, champion.threshold) == (two.digest, 0.25)
+    said = text_of(web.visit("/desk/models", "scientist"))
+    assert "scientist let it decide from probability 0.2500 on" in said
+    # Who has an old page before them does not undo what another has done since.
+    stale = web.submit("/desk/models/roll-back", "scientist", model=two.digest)
+    assert stale.headers["location"] == "/desk/models?said=models_changed"
+    assert web.door.control.models.champion().digest == two.digest
+    web.submit("/desk/models/roll-back", "scientist", model=one.digest)
+    assert web.door.control.models.champion().digest == one.digest
+    assert web.submit(f"{path}/retire", "admin").status_code == 303
+    assert web.door.control.models.get(two.digest).state == "retired"
+    rows = web.door.control.audit.of_actions(["promote model", "retire model"])
+    assert [row.person for row in rows] == ["admin", "scientist", "scientist", "ann"]
+
+
+def test_a_model_that_is_not_there_is_a_page(web):
+    assert web.visit("/desk/models/abcdefabcdef", "scientist").status_code == 404
+
+
+def test_the_page_needs_no_scan_of_the_ledger(web, models):
+    pay_and_compare(web)
+    for sql in (
+        "SELECT sequence, id, time, amount, entities FROM entries WHERE sequence IN (1, 2)",
+        "SELECT id FROM entries WHERE id >= 'a' AND id < 'b' AND erasure IS NULL "
+        "ORDER BY id LIMIT 20",
+    ):
+        plan = web.door.ledger._database.read(f"EXPLAIN QUERY PLAN {sql}")
+        assert all("SCAN" not in row[3] for row in plan), plan
+    for sql in (
+        "SELECT number FROM audit WHERE action IN ('a', 'b') ORDER BY number DESC LIMIT 9",
+        "SELECT sequence, case_id FROM alerts WHERE sequence IN (1, 2)",
+        "SELECT DISTINCT entity FROM cases WHERE entity >= 'a' AND entity < 'b' LIMIT 20",
+        "SELECT day FROM day_counts WHERE day >= '2026-01-01'",
+        "SELECT day FROM day_labels WHERE day >= '2026-01-01'",
+        "SELECT day FROM day_rules WHERE day >= '2026-01-01' AND day <= '2026-01-31'",
+        "SELECT sequence FROM labelled_rows WHERE day >= '2026-01-01' AND day <= '2026-01-02'",
+    ):
+        plan = web.database.read(f"EXPLAIN QUERY PLAN {sql}")
+        assert all("SCAN" not in row[3] for row in plan), plan
