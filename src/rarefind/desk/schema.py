@@ -141,6 +141,8 @@ class Schema(_Section, frozen=True):
     entities: dict[str, EntitySchema]
     alerts: AlertSchema
     format: int = FORMAT
+    #: What people call columns, features and entities, where pages speak of them.
+    feature_labels: dict[str, str] = {}
     labels: LabelSchema = LabelSchema()
     limits: LimitSchema = LimitSchema()
     retention: RetentionSchema = RetentionSchema()
@@ -297,6 +299,19 @@ def _check(schema: Schema) -> None:
     except (ZoneInfoNotFoundError, ValueError):
         raise ValueError(f"{FILE}: {own.time_zone!r} is not a time zone.") from None
     _check_features(schema)
+    _check_feature_labels(schema)
+
+
+def _check_feature_labels(schema: Schema) -> None:
+    known = {*schema.columns, *schema.features.names, *schema.entities}
+    for name, label in schema.feature_labels.items():
+        if name not in known:
+            raise ValueError(
+                f"{FILE}: feature_labels names {name!r}, which is not a column, a feature or an "
+                "entity of this desk."
+            )
+        if not label.strip() or not label.isprintable():
+            raise ValueError(f"{FILE}: feature_labels.{name} is empty, or cannot be printed.")
 
 
 def _check_features(schema: Schema) -> None:

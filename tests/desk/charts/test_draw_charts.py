@@ -1,6 +1,7 @@
 """Pictures contain what they were given, escaped, in a form that a strict page shows."""
 
 import re
+from importlib.resources import files
 from xml.etree import ElementTree
 
 import pytest
@@ -15,7 +16,6 @@ from rarefind.desk.charts import (
     calibration,
     day_lines,
     reason_bars,
-    stylesheet,
     timeline,
 )
 
@@ -116,7 +116,8 @@ def test_every_class_has_its_rule():
     for chart in drawn("x"):
         for names in re.findall(r'class="([^"]*)"', str(chart)):
             used.update(names.split())
-    rules = stylesheet()
+    folder = files("rarefind.desk.pages").joinpath("static")
+    rules = "".join(folder.joinpath(f"{each}.css").read_text() for each in ("desk", "charts"))
     # These only group what others colour.
     groups = {
         "chart",

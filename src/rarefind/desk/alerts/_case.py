@@ -97,6 +97,8 @@ class Alert:
     rules: tuple[str, ...]
     probability: float | None
     reason: str | None
+    #: The parts of the reason, as :mod:`rarefind.desk.explained` writes them.
+    because: str | None = None
 
 
 CASE_COLUMNS = (
@@ -105,7 +107,7 @@ CASE_COLUMNS = (
 )
 ALERT_COLUMNS = (
     "sequence, case_id, transaction_id, time, arrived, amount, score, priority, kind, propensity, "
-    "rules, probability, reason"
+    "rules, probability, reason, because"
 )
 
 

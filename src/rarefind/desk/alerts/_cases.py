@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from rarefind.data.clock import nanoseconds
 from rarefind.desk.alerts._case import (
@@ -24,7 +24,10 @@ from rarefind.desk.alerts._from_ledger import (
     read_position,
     set_position,
 )
+from rarefind.desk.alerts._notes import CaseNotes, check_text
+from rarefind.desk.alerts._summaries import CaseLine, case_lines
 from rarefind.desk.alerts._tables import STEPS
+from rarefind.desk.alerts._waiting import WaitingCases
 from rarefind.desk.clock import DeskClock
 from rarefind.desk.database import Database, Writer, migrate
 from rarefind.desk.labels import LabelHistory
@@ -32,8 +35,6 @@ from rarefind.desk.records import Entry
 from rarefind.desk.schema import Schema
 
 __all__ = ["Cases"]
-
-_LONGEST_NOTE = 10_000
 
 
 class Cases:
@@ -61,6 +62,10 @@ class Cases:
         self._database, self._schema, self._labels, self._clock = database, schema, labels, clock
         self._lease = nanoseconds("alerts.lease", schema.alerts.lease)
         self._place = list(schema.entities).index(schema.alerts.entity)
+        #: Those that are not closed, as far as a queue needs them.
+        self.waiting = WaitingCases(database, clock)
+        #: What people have written beside verdicts.
+        self.notes = CaseNotes(database, clock)
 
     @property
     def read_up_to(self) -> int:
@@ -157,16 +162,20 @@ class Cases:
         now = self._clock.now()
         return [as_case(row, now) for row in rows]
 
-    def at_stake(self, cases: Sequence[int]) -> tuple[list[float], int]:
-        """Return the probability of each case that has one, and the sum of the cases' amounts."""
-        if not cases:
-            return [], 0
+    def last_found(self, verdict: Verdict, limit: int) -> list[Case]:
+        """Return the cases that have a verdict, those that were closed last first."""
         rows = self._database.read(
-            "SELECT max(probability), sum(amount) FROM alerts WHERE case_id IN :cases "
-            "GROUP BY case_id",
-            cases=list(cases),
+            f"SELECT {CASE_COLUMNS} FROM cases WHERE verdict = :verdict "
+            "ORDER BY closed DESC LIMIT :limit",
+            verdict=verdict,
+            limit=limit,
         )
-        return [row[0] for row in rows if row[0] is not None], sum(int(row[1]) for row in rows)
+        now = self._clock.now()
+        return [as_case(row, now) for row in rows]
+
+    def lines(self, cases: Sequence[Case]) -> list[CaseLine]:
+        """Return what the alerts of cases add up to, in the same order."""
+        return case_lines(self._database, cases)
 
     def take(self, case: int, person: str) -> Case:
         """Give a case to a person for the time of a lease; taking it again begins a new one.
@@ -238,8 +247,7 @@ class Cases:
         """
         if verdict not in VERDICTS:
             raise CaseError(f"A verdict is one of {', '.join(VERDICTS)}, not {verdict!r}.")
-        if len(note) > _LONGEST_NOTE or "\0" in note:
-            raise CaseError(f"A note has at most {_LONGEST_NOTE:,} characters, none of them NUL.")
+        check_text(note)
         now = self._clock.now()
         with self._database.write() as transaction:
             found = self._get(transaction, case)
@@ -278,14 +286,23 @@ class Cases:
         )
         return verdict, person, note
 
-    def set_reasons(self, found: Iterable[tuple[int, float | None, str]]) -> None:
-        """Store why transactions are proposed: sequence, probability and reason of their alerts."""
+    def set_reasons(
+        self,
+        found: Iterable[tuple[int, float | None, str]],
+        because: Mapping[int, str] | None = None,
+    ) -> None:
+        """Store why transactions are proposed: sequence, probability and reason of their alerts.
+
+        ``because`` are the parts of reasons, by sequence.
+        """
+        parts = because or {}
         with self._database.write() as transaction:
             transaction.executemany(
-                "UPDATE alerts SET probability = :probability, reason = :reason "
-                "WHERE sequence = :sequence",
+                "UPDATE alerts SET probability = :probability, reason = :reason, "
+                "because = :because WHERE sequence = :sequence",
                 [
                     {"sequence": sequence, "probability": probability, "reason": reason}
+                    | {"because": parts.get(sequence)}
                     for sequence, probability, reason in found
                 ],
             )

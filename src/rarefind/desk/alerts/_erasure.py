@@ -24,7 +24,7 @@ def erase_entity(database: Database, entity: str, instead: str) -> int:
         )
         # Reasons quote what was sent, and notes what a customer has said.
         writer.execute(
-            "UPDATE alerts SET reason = :reason WHERE case_id IN "
+            "UPDATE alerts SET reason = :reason, because = NULL WHERE case_id IN "
             "(SELECT id FROM cases WHERE entity = :instead)",
             reason=ERASED,
             instead=instead,
@@ -32,6 +32,10 @@ def erase_entity(database: Database, entity: str, instead: str) -> int:
         writer.execute(
             "UPDATE verdicts SET note = '' WHERE case_id IN "
             "(SELECT id FROM cases WHERE entity = :instead)",
+            instead=instead,
+        )
+        writer.execute(
+            "DELETE FROM notes WHERE case_id IN (SELECT id FROM cases WHERE entity = :instead)",
             instead=instead,
         )
     return changed
@@ -74,5 +78,6 @@ def delete_closed(database: Database, upto: int, limit: int) -> int:
         cases = [{"id": case} for (case,) in rows]
         writer.executemany("DELETE FROM alerts WHERE case_id = :id", cases)
         writer.executemany("DELETE FROM verdicts WHERE case_id = :id", cases)
+        writer.executemany("DELETE FROM notes WHERE case_id = :id", cases)
         writer.executemany("DELETE FROM cases WHERE id = :id", cases)
     return len(cases)

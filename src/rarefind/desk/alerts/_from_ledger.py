@@ -70,7 +70,7 @@ def add_alert(transaction: Writer, entry: Entry, entity: str) -> Added:
         )
     transaction.execute(
         f"INSERT INTO alerts ({ALERT_COLUMNS}) VALUES (:sequence, :case, :transaction, :time, "
-        ":arrived, :amount, :score, :priority, :kind, :propensity, :rules, NULL, NULL)",
+        ":arrived, :amount, :score, :priority, :kind, :propensity, :rules, NULL, NULL, NULL)",
         sequence=entry.sequence,
         case=number,
         transaction=entry.id,
@@ -89,13 +89,14 @@ def cut_off(transaction: Writer, after: int, chain: str) -> int:
 
     A machine that lost its power with durability ``process`` may have lost the ledger's last rows,
     and others have their numbers then. Cases that were opened by them alone go as well, unless a
-    person has decided them.
+    person has decided them or written a note.
     """
     lost = transaction.execute("DELETE FROM alerts WHERE sequence > :after", after=after)
     transaction.execute(
         "DELETE FROM cases WHERE NOT EXISTS "
         "(SELECT 1 FROM alerts WHERE alerts.case_id = cases.id) AND NOT EXISTS "
-        "(SELECT 1 FROM verdicts WHERE verdicts.case_id = cases.id)"
+        "(SELECT 1 FROM verdicts WHERE verdicts.case_id = cases.id) AND NOT EXISTS "
+        "(SELECT 1 FROM notes WHERE notes.case_id = cases.id)"
     )
     set_position(transaction, after, chain)
     return lost

@@ -5,17 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil
 
-import numpy as np
-
 from rarefind.data.clock import period_around
-from rarefind.desk.alerts._case import Case, CaseError
+from rarefind.desk.alerts._case import VERDICTS, Case, CaseError
 from rarefind.desk.alerts._cases import Cases
-from rarefind.desk.alerts._expected import Expected, expected_hits
+from rarefind.desk.alerts._expected import (
+    Expected,
+    ExpectedAmount,
+    expected_amount,
+    expected_hits,
+)
+from rarefind.desk.alerts._summaries import CaseLine
 from rarefind.desk.clock import DeskClock
 from rarefind.desk.schema import Schema
-from rarefind.tables.lists import on_list
 
-__all__ = ["Queue", "Today"]
+__all__ = ["Queue", "Today", "Track"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +41,12 @@ class Today:
         How many of these cases are fraud, by the model's probabilities.
     amount : int
         What is at stake in these cases, in minor units.
+    money : ExpectedAmount
+        How much of it is fraud, by the same probabilities.
     waiting : int
         Cases beyond the budget.
+    lines : list of CaseLine
+        The cases with what their alerts add up to.
     """
 
     begins: int
@@ -50,7 +57,22 @@ class Today:
     cases: list[Case]
     expected: Expected
     amount: int
+    money: ExpectedAmount
     waiting: int
+    lines: list[CaseLine]
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """What was expected of cases that are decided by now, and how many were fraud."""
+
+    expected: Expected
+    found: int
+
+    @property
+    def agrees(self) -> bool:
+        """Whether as many were found as the probabilities allow, in 95 of 100 times."""
+        return self.expected.low <= self.found <= self.expected.high
 
 
 class Queue:
@@ -72,12 +94,12 @@ class Queue:
     def today(self) -> Today:
         """Return what there is to check in the current period."""
         alerts = self._schema.alerts
-        zone = self._schema.transaction.time_zone
-        begins, ends = period_around(self._clock.now(), zone, alerts.per)
+        begins, ends = self._period()
         decided = self._cases.decided_since(begins)
-        waiting = [case for case in self._cases.unclosed() if case.state != "snoozed"]
-        chosen = self._choose(waiting, decided)
-        probability, amount = self._cases.at_stake([case.id for case in chosen])
+        chosen = self._choose(decided)
+        lines = self._cases.lines(chosen)
+        known = [(line.probability, line.amount) for line in lines if line.probability is not None]
+        probability = [each for each, _ in known]
         return Today(
             begins=begins,
             ends=ends,
@@ -86,16 +108,35 @@ class Queue:
             hits=sum(case.verdict == "fraud" for case in decided),
             cases=chosen,
             expected=expected_hits(probability),
-            amount=amount,
-            waiting=len(waiting) - len(chosen),
+            amount=sum(line.amount for line in lines),
+            money=expected_amount(probability, [amount for _, amount in known]),
+            waiting=self._cases.waiting.count() - len(chosen),
+            lines=lines,
         )
+
+    def track(self, count: int = 200) -> Track:
+        """Compare what was expected of the last cases that were decided with what was found.
+
+        Expectations are as good as the probabilities they add up; this says how good they were.
+        """
+        decided = [
+            case
+            for verdict in VERDICTS[:2]  # what is unclear is neither
+            for case in self._cases.last_found(verdict, count)
+        ]
+        decided.sort(key=lambda case: case.closed or 0, reverse=True)
+        lines = self._cases.lines(decided[:count])
+        known = [line for line in lines if line.probability is not None]
+        expected = expected_hits([line.probability or 0.0 for line in known])
+        return Track(expected, sum(line.case.verdict == "fraud" for line in known))
 
     def next_for(self, person: str) -> Case | None:
         """Take the case of the highest priority that nobody has; None where there is none left.
 
         Who has a case already keeps it and gets it again.
         """
-        cases = self.today().cases
+        begins, _ = self._period()
+        cases = self._choose(self._cases.decided_since(begins))
         own = [case for case in cases if case.holder == person]
         for case in own or [case for case in cases if case.holder is None]:
             try:
@@ -104,18 +145,17 @@ class Queue:
                 continue
         return None
 
-    def _choose(self, waiting: list[Case], decided: list[Case]) -> list[Case]:
-        """The cases for the checks that are left; cases come by priority, and stay so."""
-        alerts = self._schema.alerts
+    def _period(self) -> tuple[int, int]:
+        zone = self._schema.transaction.time_zone
+        return period_around(self._clock.now(), zone, self._schema.alerts.per)
+
+    def _choose(self, decided: list[Case]) -> list[Case]:
+        """The cases for the checks that are left, and those that people hold, by priority."""
+        alerts, waiting = self._schema.alerts, self._cases.waiting
         left = max(alerts.budget - len(decided), 0)
-        is_random = np.array([case.kind == "random" for case in waiting], dtype=bool)
         share = ceil(alerts.random_share * alerts.budget)
         drawn = max(share - sum(case.kind == "random" for case in decided), 0)
-        priority = np.array([case.priority for case in waiting], dtype=np.float64)
-        # Of the random ones the first to come, so that their priority does not decide about them.
-        age = -np.array([case.opened for case in waiting], dtype=np.float64)
-        by_chance = on_list(age, min(drawn, left), among=is_random)
-        risky = on_list(priority, left - int(by_chance.sum()), among=~is_random)
-        held = np.array([case.state == "taken" for case in waiting], dtype=bool)
-        listed = by_chance | risky | held
-        return [case for case, kept in zip(waiting, listed, strict=True) if kept]
+        by_chance = waiting.drawn(min(drawn, left))
+        risky = waiting.risky(left - len(by_chance))
+        chosen = {case.id: case for case in [*by_chance, *risky, *waiting.in_hand("taken")]}
+        return sorted(chosen.values(), key=lambda case: (-case.priority, case.id))

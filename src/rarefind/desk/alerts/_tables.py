@@ -53,4 +53,20 @@ STEPS = (
     CREATE INDEX alerts_without_reason ON alerts (priority DESC, sequence) WHERE reason IS NULL
     """,
     "CREATE INDEX cases_of_entity ON cases (entity)",
+    """
+    ALTER TABLE alerts ADD COLUMN because TEXT;
+    CREATE INDEX cases_waiting ON cases (priority DESC, id) WHERE closed IS NULL;
+    CREATE INDEX cases_drawn ON cases (opened, id) WHERE closed IS NULL AND kind = 'random';
+    CREATE INDEX cases_in_hand ON cases (state, priority DESC, id)
+        WHERE closed IS NULL AND state <> 'open';
+    CREATE INDEX cases_found ON cases (verdict, closed) WHERE verdict IS NOT NULL;
+    CREATE TABLE notes (
+        id INTEGER PRIMARY KEY,
+        case_id INTEGER NOT NULL REFERENCES cases (id),
+        person TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        note TEXT NOT NULL
+    );
+    CREATE INDEX notes_of_case ON notes (case_id)
+    """,
 )

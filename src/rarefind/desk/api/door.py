@@ -19,6 +19,8 @@ from rarefind.desk.api.web_metrics import WebMetrics
 from rarefind.desk.clock import DeskClock
 from rarefind.desk.control import Control
 from rarefind.desk.database import Database
+from rarefind.desk.explained import OpenModels
+from rarefind.desk.intake import Intake
 from rarefind.desk.labels import Claims, LabelHistory
 from rarefind.desk.ledger import Ledger
 from rarefind.desk.measures import History, MeasuredRules, Others, Proposals, RipeLabels
@@ -26,6 +28,7 @@ from rarefind.desk.measures.figures import Figures
 from rarefind.desk.parity import ParityDays
 from rarefind.desk.people import Passwords, People
 from rarefind.desk.schema import Schema
+from rarefind.desk.similar import ConfirmedFrauds
 from rarefind.desk.webhooks import Webhooks
 
 
@@ -92,6 +95,9 @@ class WebDoor:
         self.others = Others(self.control)
         self.measured = MeasuredRules(self.database)
         self.proposals = Proposals(self.database)
+        self.intake = Intake(self.schema)
+        self.open_models = OpenModels(self.models)
+        self.similar = ConfirmedFrauds(self.database, self.cases, self.ledger, self.schema)
         self.figures = Figures(
             self.database,
             self.ledger,

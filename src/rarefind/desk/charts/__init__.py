@@ -3,7 +3,7 @@
 Each function returns a :class:`Chart`. It is a text of HTML in which every label is escaped, and a
 Jinja2 template writes it as it is: ``{{ chart }}``. Shapes are SVG that stretches with the page;
 numbers and names are HTML beside it, which stays readable on a phone. There are no ``style``
-attributes: colours come from the classes of ``charts.css`` (``stylesheet()``), for light and dark.
+attributes: colours come from classes, which ``charts.css`` of the pages has for light and dark.
 Numbers and days are written by the functions that the caller gives, in the reader's language.
 
 Examples
@@ -23,7 +23,7 @@ True
 
 from rarefind.desk.charts._bars import Bar, Push, bars, reason_bars
 from rarefind.desk.charts._calibration import Bin, calibration
-from rarefind.desk.charts._chart import Chart, ChartWords, stylesheet
+from rarefind.desk.charts._chart import Chart, ChartWords
 from rarefind.desk.charts._lines import Line, day_lines
 from rarefind.desk.charts._timeline import Payment, timeline
 
@@ -39,6 +39,5 @@ __all__ = [
     "calibration",
     "day_lines",
     "reason_bars",
-    "stylesheet",
     "timeline",
 ]

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from html import escape
-from importlib.resources import files
 
 __all__ = [
     "Chart",
@@ -18,7 +16,6 @@ __all__ = [
     "legend",
     "plain_number",
     "plot",
-    "stylesheet",
     "table",
 ]
 
@@ -72,12 +69,6 @@ class Chart:
 
     def __html__(self) -> str:
         return self._html
-
-
-@cache
-def stylesheet() -> str:
-    """The rules of CSS that all pictures need, once a page."""
-    return (files(__package__) / "charts.css").read_text(encoding="utf-8")
 
 
 def plain_number(value: float) -> str:
