@@ -9,7 +9,7 @@ import pytest
 from rarefind.desk.charts import (
     Bar,
     Bin,
-    Line,
+    ChartLine,
     Payment,
     Push,
     bars,
@@ -31,7 +31,7 @@ def drawn(text):
     named = {"name": "n", "title": text, "description": text}
     return [
         timeline([Payment(1, 2.0), Payment(5, -9.0, "this")], **named, when=write, amount=write),
-        day_lines([text] * 3, [Line(text, [1, None, 2], [0, None, 1], [3, None, 4])],
+        day_lines([text] * 3, [ChartLine(text, [1, None, 2], [0, None, 1], [3, None, 4])],
                   **named, ripe=[True, True, False], number=write),
         bars([Bar(text, 3, 1, 5)], title=text, number=write),
         reason_bars([Push(text, 0.5), Push(text, 0.2, True)], title=text, share=write),
@@ -57,8 +57,8 @@ def test_every_text_is_escaped_and_nothing_needs_an_inline_style(which):
     [
         timeline([], name="n", title="t"),
         timeline([Payment(7, 0.0)], name="n", title="t"),
-        day_lines([], [Line("a", [])], name="n", title="t"),
-        day_lines(["d"], [Line("a", [None])], name="n", title="t"),
+        day_lines([], [ChartLine("a", [])], name="n", title="t"),
+        day_lines(["d"], [ChartLine("a", [None])], name="n", title="t"),
         bars([], title="t"),
         bars([Bar("a", 0.0)], title="t"),
         reason_bars([], title="t"),
@@ -95,7 +95,7 @@ def test_places_are_in_proportion():
 
 
 def test_a_missing_day_is_a_gap_and_unripe_days_are_grey():
-    line = Line("hits", [1.0, 2.0, None, 4.0])
+    line = ChartLine("hits", [1.0, 2.0, None, 4.0])
     html = str(day_lines(list("abcd"), [line], name="t", title="t", ripe=[1, 1, 1, 0]))
     assert len(re.findall("<polyline", html)) == 2
     assert html.count("<rect") == 1

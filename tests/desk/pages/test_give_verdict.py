@@ -60,12 +60,12 @@ def test_a_verdict_brings_the_next_case(web):
     web.submit(f"/desk/cases/{first}/take")
     done = web.submit(f"/desk/cases/{first}/verdict", verdict="fraud", note=" seen ")
     assert done.status_code == 303
-    assert done.headers["location"] == (f"/desk/cases/{second}?decided={first}&said=verdict_fraud")
+    assert done.headers["location"] == (f"/desk/cases/{second}?decided={first}&said=decided")
     assert web.door.cases.verdicts(first)[0][:2] == ("fraud", "investigator")
     assert web.door.cases.verdicts(first)[0][3] == "seen"
     assert web.door.cases.get(second).holder == "investigator"
     told = text_of(web.visit(done.headers["location"]))
-    assert "Stored: fraud." in told
+    assert "The verdict is stored." in told
     assert f"Case {first} is decided. Open it again to correct the verdict." in told
     done = web.submit(f"/desk/cases/{second}/verdict", verdict="unclear")
     assert done.headers["location"].startswith("/desk/queue?")

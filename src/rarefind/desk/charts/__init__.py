@@ -8,10 +8,10 @@ Numbers and days are written by the functions that the caller gives, in the read
 
 Examples
 --------
->>> from rarefind.desk.charts import Line, day_lines
+>>> from rarefind.desk.charts import ChartLine, day_lines
 >>> chart = day_lines(
 ...     ["Mon", "Tue", "Wed"],
-...     [Line("precision", [0.4, 0.5, None], low=[0.2, 0.3, None], high=[0.6, 0.7, None])],
+...     [ChartLine("precision", [0.4, 0.5, None], low=[0.2, 0.3, None], high=[0.6, 0.7, None])],
 ...     name="precision",
 ...     title="Precision by day",
 ...     ripe=[True, True, False],
@@ -24,15 +24,15 @@ True
 from rarefind.desk.charts._bars import Bar, Push, bars, reason_bars
 from rarefind.desk.charts._calibration import Bin, calibration
 from rarefind.desk.charts._chart import Chart, ChartWords
-from rarefind.desk.charts._lines import Line, day_lines
+from rarefind.desk.charts._lines import ChartLine, day_lines
 from rarefind.desk.charts._timeline import Payment, timeline
 
 __all__ = [
     "Bar",
     "Bin",
     "Chart",
+    "ChartLine",
     "ChartWords",
-    "Line",
     "Payment",
     "Push",
     "bars",

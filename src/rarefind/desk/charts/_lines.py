@@ -20,15 +20,15 @@ from rarefind.desk.charts._chart import (
     plot,
     table,
 )
-from rarefind.desk.charts._scale import Places, Scale, spread_labels
+from rarefind.desk.charts._scale import PlotHeights, PlotPlaces, spread_labels
 
-__all__ = ["Line", "day_lines"]
+__all__ = ["ChartLine", "day_lines"]
 
 Values = Sequence[float | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ChartLine:
     """A line: a value a day, None where there is none; with an interval if ``low`` and ``high``."""
 
     name: str
@@ -39,7 +39,7 @@ class Line:
 
 def day_lines(
     days: Sequence[str],
-    lines: Sequence[Line],
+    lines: Sequence[ChartLine],
     *,
     name: str,
     title: str,
@@ -55,7 +55,7 @@ def day_lines(
     ----------
     days : sequence of str
         As they are written in the reader's language, the oldest first.
-    lines : sequence of Line
+    lines : sequence of ChartLine
         Up to six are told apart by colour.
     name : str
         Of the picture, once a page.
@@ -71,8 +71,10 @@ def day_lines(
     """
     words = words or ChartWords()
     is_ripe = [True] * len(days) if ripe is None else list(ripe)
-    scale = Scale((each for line in lines for column in _columns(line) for each in column), top)
-    places = Places(0, len(days) - 1)
+    scale = PlotHeights(
+        (each for line in lines for column in _columns(line) for each in column), top
+    )
+    places = PlotPlaces(0, len(days) - 1)
     half = WIDTH / max(len(days) - 1, 1) / 2
     shapes = [
         element(
@@ -102,7 +104,7 @@ def day_lines(
     return figure(title, content, table(head, rows[::-1], title), words)
 
 
-def _columns(line: Line) -> Iterator[Values]:
+def _columns(line: ChartLine) -> Iterator[Values]:
     yield line.values
     if line.low is not None and line.high is not None:
         yield line.low
@@ -110,7 +112,12 @@ def _columns(line: Line) -> Iterator[Values]:
 
 
 def _drawn(
-    line: Line, kind: str, days: Sequence[str], scale: Scale, places: Places, number: WriteNumber
+    line: ChartLine,
+    kind: str,
+    days: Sequence[str],
+    scale: PlotHeights,
+    places: PlotPlaces,
+    number: WriteNumber,
 ) -> Iterator[str]:
     """The band, the line and the dots, with a gap wherever a value is missing."""
     if line.low is not None and line.high is not None:
@@ -141,7 +148,7 @@ def _pieces(low: Values, high: Values) -> Iterator[list[tuple[int, float, float]
         yield piece
 
 
-def _cell(line: Line, at: int, number: WriteNumber) -> str:
+def _cell(line: ChartLine, at: int, number: WriteNumber) -> str:
     value = line.values[at]
     if value is None:
         return "–"
@@ -152,6 +159,6 @@ def _cell(line: Line, at: int, number: WriteNumber) -> str:
     return f"{number(value)} ({number(low)}–{number(high)})"
 
 
-def _last(line: Line, days: Sequence[str], number: WriteNumber) -> str:
+def _last(line: ChartLine, days: Sequence[str], number: WriteNumber) -> str:
     known = [at for at, value in enumerate(line.values) if value is not None]
     return f"{_cell(line, known[-1], number)}, {days[known[-1]]}" if known else "–"

@@ -7,14 +7,14 @@ from math import floor, isfinite, log10
 
 from rarefind.desk.charts._chart import HEIGHT, WIDTH
 
-__all__ = ["Scale", "spread_labels"]
+__all__ = ["PlotHeights", "spread_labels"]
 
 #: Room at the edges of a plot, so that no mark is cut off.
 _MARGIN = 8.0
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
-class Scale:
+class PlotHeights:
     """Heights of values: from zero, or what is below it, to a round number above all of them.
 
     Parameters
@@ -25,9 +25,9 @@ class Scale:
 
     Examples
     --------
-    >>> Scale([3, 61, 18]).ticks
+    >>> PlotHeights([3, 61, 18]).ticks
     [80.0, 60.0, 40.0, 20.0, 0.0]
-    >>> Scale([]).ticks
+    >>> PlotHeights([]).ticks
     [1.0, 0.75, 0.5, 0.25, 0.0]
     """
 
@@ -50,8 +50,8 @@ class Scale:
         return HEIGHT - share * HEIGHT
 
 
-class Places:
-    """Places from left to right of times or of numbered things, between two ends."""
+class PlotPlaces:
+    """PlotPlaces from left to right of times or of numbered things, between two ends."""
 
     def __init__(self, low: float, high: float) -> None:
         self._low, self._span = low, high - low

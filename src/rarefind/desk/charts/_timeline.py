@@ -21,7 +21,7 @@ from rarefind.desk.charts._chart import (
     plot,
     table,
 )
-from rarefind.desk.charts._scale import Places, Scale
+from rarefind.desk.charts._scale import PlotHeights, PlotPlaces
 
 __all__ = ["Payment", "timeline"]
 
@@ -72,9 +72,9 @@ def timeline(
         "this": words.this_alert,
     }
     ordered = sorted(payments, key=lambda each: each.time)
-    scale = Scale(each.amount for each in ordered)
+    scale = PlotHeights(each.amount for each in ordered)
     first, last = (ordered[0].time, ordered[-1].time) if ordered else (0, 0)
-    places = Places(first, last)
+    places = PlotPlaces(first, last)
     shapes = [
         element("line", x1=0, x2=WIDTH, y1=scale.y(tick), y2=scale.y(tick), class_="chart-grid")
         for tick in scale.ticks

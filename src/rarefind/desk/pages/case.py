@@ -12,7 +12,7 @@ from rarefind.desk.alerts import VERDICTS, CaseError, NoSuchCase
 from rarefind.desk.control import ControlConflict, ControlError
 from rarefind.desk.explained import Explanation, explain_record
 from rarefind.desk.pages.case_file import (
-    CaseFile,
+    CaseSheet,
     draw_timeline,
     read_case,
     reason_chart,
@@ -120,7 +120,7 @@ def give_verdict(visit: Checker, case: Number) -> Response:
         visit.door.control.blocks.ask(before.entity, person, f"case {case}")
     if before.closed is not None:
         return visit.go(f"/desk/cases/{case}", said="corrected")
-    return show_next(visit, said=f"verdict_{verdict}", decided=case)
+    return show_next(visit, said="decided", decided=case)
 
 
 @router.post(f"{CASE}/note")
@@ -193,7 +193,7 @@ def _page(visit: Visit, case: int, status: int = 200, problem: str = "") -> Resp
     )
 
 
-def _says_today(visit: Visit, file: CaseFile) -> Explanation | str:
+def _says_today(visit: Visit, file: CaseSheet) -> Explanation | str:
     """What the champion says of the features that were stored; a sentence where it cannot."""
     door, t = visit.door, visit.t
     champion, entry = door.control.models.champion(), file.entry

@@ -10,15 +10,16 @@ import msgspec
 
 from rarefind.desk.alerts import Alert, Case, Note, Verdict
 from rarefind.desk.api.door import WebDoor
-from rarefind.desk.charts import Chart, ChartWords, Payment, reason_bars, timeline
+from rarefind.desk.charts import Chart, Payment, reason_bars, timeline
 from rarefind.desk.control import Block
 from rarefind.desk.explained import Because, read_parts
+from rarefind.desk.pages.chart_words import chart_words
 from rarefind.desk.pages.feature_words import FeatureWords
 from rarefind.desk.pages.visit import Visit
 from rarefind.desk.records import Entry
 from rarefind.desk.similar import SimilarFraud
 
-__all__ = ["CaseFile", "chart_words", "read_case", "reason_chart"]
+__all__ = ["CaseSheet", "draw_timeline", "read_case", "reason_chart"]
 
 #: So many of a case's alerts, of its entity's transactions, and of its earlier cases are shown.
 _ALERTS: Final = 20
@@ -27,7 +28,7 @@ _EARLIER: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class CaseFile:
+class CaseSheet:
     """A case with what is known of it.
 
     ``best`` is the alert of the highest priority, which the page is about; ``entry`` its
@@ -49,7 +50,7 @@ class CaseFile:
     block: Block | None
 
 
-def read_case(door: WebDoor, number: int) -> CaseFile:
+def read_case(door: WebDoor, number: int) -> CaseSheet:
     """Read a case; one that is not there is an error."""
     case = door.cases.get(number)
     (line,) = door.cases.lines([case])
@@ -60,7 +61,7 @@ def read_case(door: WebDoor, number: int) -> CaseFile:
     place = list(door.schema.entities).index(door.schema.alerts.entity)
     entries = door.ledger.read_entity(place, case.entity, limit=_TRANSACTIONS)
     earlier = [each for each in door.lists.of_entity(case.entity, _EARLIER + 1) if each != case]
-    return CaseFile(
+    return CaseSheet(
         case=case,
         alerts=door.lists.last_alerts(number, _ALERTS),
         alert_count=line.alerts,
@@ -77,12 +78,7 @@ def read_case(door: WebDoor, number: int) -> CaseFile:
     )
 
 
-def chart_words(visit: Visit) -> ChartWords:
-    """The words in pictures, in the visitor's language."""
-    return ChartWords(**{name: visit.t(f"chart.{name}") for name in ChartWords.__slots__})
-
-
-def draw_timeline(visit: Visit, file: CaseFile, entity: str) -> Chart:
+def draw_timeline(visit: Visit, file: CaseSheet, entity: str) -> Chart:
     """What the entity has paid over time."""
     unit = 10**visit.door.schema.transaction.minor_units
     return timeline(
@@ -91,7 +87,7 @@ def draw_timeline(visit: Visit, file: CaseFile, entity: str) -> Chart:
         title=visit.t("case.timeline", entity=entity),
         when=visit.show.time,
         amount=lambda amount: visit.show.amount(round(amount * unit)),
-        words=chart_words(visit),
+        words=chart_words(visit.t),
     )
 
 
@@ -102,7 +98,7 @@ def reason_chart(
     if not parts:
         return None
     return reason_bars(
-        words.pushes(parts), title=title, share=visit.show.percent, words=chart_words(visit)
+        words.pushes(parts), title=title, share=visit.show.percent, words=chart_words(visit.t)
     )
 
 
