@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rarefind.desk import Schema
-from rarefind.desk.alerts import CaseError, Cases, Queue
+from rarefind.desk.alerts import CaseError, CaseLists, Cases, Queue
 from rarefind.desk.clock import ManualClock
 from rarefind.desk.labels import LabelHistory
 from rarefind.desk.records import Entry, Outcome
@@ -103,5 +103,5 @@ def test_no_case_is_decided_twice_or_lost(databases, priorities, plans):
     decided = [case for person in people for case in person.decided]
     assert sorted(decided) == sorted(opened)
     for case in opened:
-        (given_verdict,) = first.verdicts(case)
-        assert case in people[PEOPLE.index(given_verdict[1])].decided
+        (given_verdict,) = CaseLists(databases[0], CLOCK).verdicts(case)
+        assert case in people[PEOPLE.index(given_verdict.person)].decided

@@ -29,6 +29,7 @@ def test_an_export_has_everything_and_is_written_down(web):
     case = web.case_of("4111")
     web.post(f"/cases/{case}/take")
     web.post(f"/cases/{case}/verdict", {"verdict": "fraud", "note": "called"})
+    web.door.cases.notes.add(case, "investigator", "travelling")
     web.post("/claims", {"transaction": "p1", "note": "not mine"})
     check_problem(web.get("/entities/card/4111/export"), 403, "not-allowed")
     found = web.get("/entities/card/4111/export", "expert").json()
@@ -36,6 +37,7 @@ def test_an_export_has_everything_and_is_written_down(web):
     assert found["transactions"][0]["features"]["card_count_1h"] == 2.0
     assert found["claims"][0]["note"] == "not mine"
     assert found["cases"][0]["case"]["id"] == case
+    assert found["cases"][0]["notes"][0]["note"] == "travelling"
     assert found["cases"][0]["verdicts"][0]["note"] == "called"
     rows = web.get("/audit?limit=1000", "auditor").json()["rows"]
     (row,) = [row for row in rows if row["action"] == "export"]

@@ -61,8 +61,8 @@ def test_a_verdict_brings_the_next_case(web):
     done = web.submit(f"/desk/cases/{first}/verdict", verdict="fraud", note=" seen ")
     assert done.status_code == 303
     assert done.headers["location"] == (f"/desk/cases/{second}?decided={first}&said=decided")
-    assert web.door.cases.verdicts(first)[0][:2] == ("fraud", "investigator")
-    assert web.door.cases.verdicts(first)[0][3] == "seen"
+    assert web.door.lists.verdicts(first)[0][1:3] == ("fraud", "investigator")
+    assert web.door.lists.verdicts(first)[0].note == "seen"
     assert web.door.cases.get(second).holder == "investigator"
     told = text_of(web.visit(done.headers["location"]))
     assert "The verdict is stored." in told
@@ -76,7 +76,7 @@ def test_a_verdict_can_be_corrected_and_the_first_one_stays(web):
     web.submit(f"/desk/cases/{case}/verdict", verdict="genuine")
     done = web.submit(f"/desk/cases/{case}/verdict", verdict="fraud", note="he called")
     assert done.headers["location"] == f"/desk/cases/{case}?said=corrected"
-    assert [each[0] for each in web.door.cases.verdicts(case)] == ["genuine", "fraud"]
+    assert [each.verdict for each in web.door.lists.verdicts(case)] == ["genuine", "fraud"]
     told = text_of(web.visit(f"/desk/cases/{case}"))
     assert "This case is decided: Fraud" in told
     assert "he called" in told
@@ -88,7 +88,7 @@ def test_what_is_not_a_verdict_changes_nothing(web):
     assert web.submit("/desk/cases/999/verdict", verdict="fraud").status_code == 404
     assert web.visit("/desk/cases/999").status_code == 404
     assert web.visit("/desk/cases/x").status_code == 422
-    assert web.door.cases.verdicts(case) == []
+    assert web.door.lists.verdicts(case) == []
 
 
 def test_notes_are_shown_with_who_and_when_whoever_holds_the_case(web):

@@ -74,7 +74,7 @@ def test_a_case_that_somebody_has_taken_says_so_in_the_list_and_on_its_page(web)
     assert "expert is working on this case" in text_of(refused)
     refused = web.submit(f"/desk/cases/{case}/verdict", verdict="fraud", note="I saw it")
     assert refused.status_code == 409
-    assert web.door.cases.verdicts(case) == []
+    assert web.door.lists.verdicts(case) == []
     assert "I saw it" in refused.text
 
 

@@ -7,10 +7,11 @@ import pytest
 import rarefind
 from rarefind import TableModel
 from rarefind.desk import Schema
-from rarefind.desk.alerts import Cases
+from rarefind.desk.alerts import Cases, erase_entity
 from rarefind.desk.clock import ManualClock
 from rarefind.desk.control import Control
 from rarefind.desk.decision import Decider
+from rarefind.desk.explained import read_parts
 from rarefind.desk.features import FeatureState
 from rarefind.desk.folder import DeskFolder
 from rarefind.desk.intake import Intake
@@ -139,3 +140,18 @@ def test_who_was_erased_has_no_reason(opened):
     desk.ledger.erase(0, "c1", by="ann", now=NOON)
     desk.reasons.run()
     assert "was erased or deleted" in desk.alerts()[0].reason
+
+
+def test_the_parts_of_a_reason_are_kept_with_their_values(opened, model_file):
+    desk = opened(model_file)
+    for number, (amount, country) in enumerate([(20, "FR"), (30, "FR"), (400, "XX")]):
+        desk.decide(number, amount, country)
+    desk.reasons.run()
+    alert = desk.alerts()[2]
+    parts = read_parts(alert.because)
+    assert parts
+    known = {"amount": 400.0, "country": "XX", "amount_to_card_mean": 400 / 25}
+    assert {part.feature: part.value for part in parts}.items() <= known.items()
+    assert next(part.text for part in parts if not part.lowers) in alert.reason
+    erase_entity(desk.database, "c1", "erased 1")
+    assert [each.because for each in desk.alerts()] == [None] * 3

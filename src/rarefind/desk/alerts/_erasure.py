@@ -46,7 +46,7 @@ def erase_reasons(database: Database, sequences: Sequence[int]) -> None:
     migrate(database, "alerts", STEPS)
     with database.write() as writer:
         writer.execute(
-            "UPDATE alerts SET reason = :reason WHERE sequence IN :sequences",
+            "UPDATE alerts SET reason = :reason, because = NULL WHERE sequence IN :sequences",
             reason=ERASED,
             sequences=list(sequences),
         )

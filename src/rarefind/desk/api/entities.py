@@ -65,7 +65,9 @@ def export_entity(
             claims=[views.claim(each) for each in door.claims.about([e.id for e in found])],
             cases=[
                 ExportedCase(
-                    case=views.case(case), verdicts=views.verdicts(door.lists.verdicts(case.id))
+                    case=views.case(case),
+                    verdicts=views.verdicts(door.lists.verdicts(case.id)),
+                    notes=views.notes(door.cases.notes.of(case.id)),
                 )
                 for case in cases
             ],

@@ -31,6 +31,7 @@ from rarefind.desk.messages import (
     TransactionPage,
     TransactionSummary,
     VerdictPage,
+    WrittenNote,
 )
 
 
@@ -105,6 +106,7 @@ QUEUE = QueueToday(
 VERDICT = NewVerdict(verdict="fraud", note="The customer was at home and has not paid this.")
 GIVEN = GivenVerdict(id=4, verdict="fraud", person="ann", at=_at(13, 5), note="")
 VERDICTS = VerdictPage(verdicts=[GIVEN], next=None)
+NOTE = WrittenNote(person="ann", at=_at(13), note="the customer is travelling")
 SNOOZE = Snooze(until=datetime(2026, 2, 2, 9, tzinfo=UTC))
 ALERT = AlertSummary(
     id="a1",
@@ -147,7 +149,7 @@ EXPORT = EntityExport(
     key="card-7",
     transactions=[DECIDED],
     claims=[CLAIM],
-    cases=[ExportedCase(case=DECIDED_CASE, verdicts=[GIVEN])],
+    cases=[ExportedCase(case=DECIDED_CASE, verdicts=[GIVEN], notes=[NOTE])],
     next=None,
 )
 NEW_TOKEN = NewToken(name="ann", role="investigator")

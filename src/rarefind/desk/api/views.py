@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from rarefind.desk.alerts import Alert, Case, StoredVerdict, Today
+from rarefind.desk.alerts import Alert, Case, Note, StoredVerdict, Today
 from rarefind.desk.labels import Claim
 from rarefind.desk.ledger import Ledger
 from rarefind.desk.messages import (
@@ -23,6 +23,7 @@ from rarefind.desk.messages import (
     GivenVerdict,
     QueueToday,
     TransactionSummary,
+    WrittenNote,
 )
 from rarefind.desk.records import Entry, LabelEntry
 from rarefind.desk.schema import Schema
@@ -116,6 +117,10 @@ class Views:
             )
             for each in found
         ]
+
+    def notes(self, found: Iterable[Note]) -> list[WrittenNote]:
+        """All that was written about a case."""
+        return [WrittenNote(person=e.person, at=instant(e.at), note=e.text) for e in found]
 
     def claim(self, claim: Claim) -> ClaimSummary:
         """A claim."""

@@ -16,6 +16,7 @@ from rarefind.desk.messages._cases import (
     QueueToday,
     Snooze,
     VerdictPage,
+    WrittenNote,
 )
 from rarefind.desk.messages._claims import ClaimPage, ClaimSummary, NewClaim
 from rarefind.desk.messages._control import (
@@ -102,4 +103,5 @@ __all__ = [
     "TriedRule",
     "VerdictPage",
     "WebhookSummary",
+    "WrittenNote",
 ]

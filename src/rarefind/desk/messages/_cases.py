@@ -19,6 +19,7 @@ __all__ = [
     "QueueToday",
     "Snooze",
     "VerdictPage",
+    "WrittenNote",
 ]
 
 CaseState = Literal["open", "taken", "snoozed", "decided", "expired"]
@@ -116,6 +117,14 @@ class VerdictPage(ReadMessage, frozen=True, kw_only=True):
 
     verdicts: list[GivenVerdict]
     next: int | None
+
+
+class WrittenNote(ReadMessage, frozen=True, kw_only=True):
+    """What somebody has written about a case."""
+
+    person: str
+    at: Instant
+    note: str
 
 
 class CaseFile(ReadMessage, frozen=True, kw_only=True):

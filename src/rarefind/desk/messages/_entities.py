@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rarefind.desk.messages._base import ReadMessage
-from rarefind.desk.messages._cases import CaseSummary, GivenVerdict
+from rarefind.desk.messages._cases import CaseSummary, GivenVerdict, WrittenNote
 from rarefind.desk.messages._claims import ClaimSummary
 from rarefind.desk.messages._transactions import DecidedTransaction
 
@@ -11,10 +11,11 @@ __all__ = ["EntityExport", "ExportedCase"]
 
 
 class ExportedCase(ReadMessage, frozen=True, kw_only=True):
-    """A case, and what was found."""
+    """A case, what was found, and what people have written about it."""
 
     case: CaseSummary
     verdicts: list[GivenVerdict]
+    notes: list[WrittenNote]
 
 
 class EntityExport(ReadMessage, frozen=True, kw_only=True):

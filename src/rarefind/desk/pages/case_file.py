@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from rarefind.desk.alerts import Alert, Case, Note, Verdict
+from rarefind.desk.alerts import Alert, Case, Note, StoredVerdict
 from rarefind.desk.api.door import WebDoor
 from rarefind.desk.charts import Chart, Payment, reason_bars, timeline
 from rarefind.desk.control import Block
@@ -43,9 +43,9 @@ class CaseSheet:
     sent: dict[str, Any]
     parts: tuple[Because, ...]
     payments: list[Payment]
-    verdicts: list[tuple[Verdict, str, int, str]]
+    verdicts: list[StoredVerdict]
     notes: list[Note]
-    earlier: list[tuple[Case, list[tuple[Verdict, str, int, str]]]]
+    earlier: list[tuple[Case, list[StoredVerdict]]]
     similar: list[SimilarFraud]
     block: Block | None
 
@@ -70,9 +70,9 @@ def read_case(door: WebDoor, number: int) -> CaseSheet:
         sent=msgspec.json.decode(entry.body) if entry is not None and entry.body else {},
         parts=parts,
         payments=_payments(door, entries, best),
-        verdicts=door.cases.verdicts(number),
+        verdicts=door.lists.last_verdicts(number),
         notes=door.cases.notes.of(number),
-        earlier=[(each, door.cases.verdicts(each.id)) for each in earlier[:_EARLIER]],
+        earlier=[(each, door.lists.last_verdicts(each.id)) for each in earlier[:_EARLIER]],
         similar=_similar(door, entry, parts),
         block=door.control.blocks.current(case.entity),
     )
