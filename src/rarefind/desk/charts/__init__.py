@@ -3,7 +3,7 @@
 Each function returns a :class:`Chart`. It is a text of HTML in which every label is escaped, and a
 Jinja2 template writes it as it is: ``{{ chart }}``. Shapes are SVG that stretches with the page;
 numbers and names are HTML beside it, which stays readable on a phone. There are no ``style``
-attributes: colours come from classes, which ``charts.css`` of the pages has for light and dark.
+attributes: colours come from the classes of ``charts.css``, for light and dark.
 Numbers and days are written by the functions that the caller gives, in the reader's language.
 
 Examples

@@ -10,7 +10,7 @@ from babel.dates import format_date
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from rarefind.desk.charts import Chart, Line, day_lines
+from rarefind.desk.charts import Chart, ChartLine, day_lines
 from rarefind.desk.measures.days import DayFigures, DayLine
 from rarefind.desk.measures.drift import read_drift
 from rarefind.desk.pages.chart_words import chart_words
@@ -91,9 +91,9 @@ def _pictures(visit: Visit, days: Sequence[DayFigures]) -> list[Chart]:
     counts = day_lines(
         names,
         [
-            Line(t("monitoring.opened"), [day.opened for day in days]),
-            Line(t("monitoring.checked"), [day.checked for day in days]),
-            Line(t("monitoring.hits"), [day.hits for day in days]),
+            ChartLine(t("monitoring.opened"), [day.opened for day in days]),
+            ChartLine(t("monitoring.checked"), [day.checked for day in days]),
+            ChartLine(t("monitoring.hits"), [day.hits for day in days]),
         ],
         name="counts",
         title=t("monitoring.counts_title"),
@@ -104,7 +104,7 @@ def _pictures(visit: Visit, days: Sequence[DayFigures]) -> list[Chart]:
     precision = day_lines(
         names,
         [
-            Line(
+            ChartLine(
                 t("monitoring.precision"),
                 [day.precision for day in days],
                 [day.precision_interval[0] if is_known else None
@@ -124,7 +124,7 @@ def _pictures(visit: Visit, days: Sequence[DayFigures]) -> list[Chart]:
     recall = day_lines(
         names,
         [
-            Line(
+            ChartLine(
                 t("monitoring.recall"),
                 [None if each is None else each.value for each in recalls],
                 [None if each is None else each.low for each in recalls],
@@ -141,8 +141,8 @@ def _pictures(visit: Visit, days: Sequence[DayFigures]) -> list[Chart]:
     lag = day_lines(
         names,
         [
-            Line(t("monitoring.lag_median"), [_hours(day.lag_median) for day in days]),
-            Line(t("monitoring.lag_most"), [_hours(day.lag_most) for day in days]),
+            ChartLine(t("monitoring.lag_median"), [_hours(day.lag_median) for day in days]),
+            ChartLine(t("monitoring.lag_most"), [_hours(day.lag_most) for day in days]),
         ],
         name="lag",
         title=t("monitoring.lag_title"),
@@ -163,7 +163,7 @@ def _line_pictures(
     return [
         day_lines(
             shown,
-            [Line(line.name, own(line)) for line in lines],
+            [ChartLine(line.name, own(line)) for line in lines],
             name=f"{kind}-{what}",
             title=visit.t(f"monitoring.{kind}_{what}"),
             ripe=ripe,
