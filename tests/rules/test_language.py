@@ -278,3 +278,18 @@ def test_lower_is_refused_where_no_sql_has_it():
     with pytest.raises(RuleError, match="Standard SQL has no function for the ASCII letters"):
         Rule("lower(a) = 'x'").to_sql()
     assert Rule("lower(a) = 'x'").to_sql("mysql").count("REPLACE") == 26
+
+
+@pytest.mark.parametrize(
+    ("text", "fires"),
+    [
+        ("a" + " + a" * 40 + " > 81", [True, False, False]),
+        ("b" + " / a" * 40 + " >= 0", [True, False, False]),
+        ("b / (" * 20 + "a" + ")" * 20 + " > 0", [True, False, False]),
+    ],
+)
+def test_long_sums_and_quotients_take_no_longer_than_their_parts(text, fires):
+    """Each part was worked out twice for the one around it: twenty parts took for ever."""
+    table = pd.DataFrame({"a": [2.0, 0.0, None], "b": [1.0, 1.0, 1.0]})
+    assert Rule(text).fires_on(table).tolist() == fires
+    assert [Rule(text).fires(row) for row in table.to_dict("records")] == fires

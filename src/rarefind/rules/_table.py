@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import reduce
 from typing import Any
@@ -47,8 +48,9 @@ def as_expression(node: Node, kinds: Mapping[str, str | None]) -> pl.Expr:
     if isinstance(node, Minus):
         return -inner(node.part)
     if isinstance(node, Arithmetic):
-        # Of infinities it can be NaN, which is missing.
-        return _arithmetic(node.op, inner(node.left), inner(node.right)).fill_nan(None)
+        # Of infinities it can be NaN, which is missing. Polars makes two copies of what fill_nan or
+        # a condition is asked of, so that long sums would take for ever.
+        return _arithmetic(node.op, inner(node.left), inner(node.right)).replace(math.nan, None)
     if isinstance(node, Filled):
         return pl.coalesce(inner(node.part), inner(node.value))
     if isinstance(node, FunctionCall):
@@ -77,7 +79,7 @@ def as_expression(node: Node, kinds: Mapping[str, str | None]) -> pl.Expr:
 
 def _arithmetic(op: str, left: pl.Expr, right: pl.Expr) -> pl.Expr:
     if op == "/":
-        return left / pl.when(right != 0).then(right)
+        return left / right.replace(0.0, None)
     return left + right if op == "+" else left - right if op == "-" else left * right
 
 
