@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from rarefind.desk.alerts import After, Case, CaseLine, Today, with_rule
 from rarefind.desk.api.door import WebDoor
 
-__all__ = ["SHOWN", "Listed", "QueueFilter", "list_cases", "why_empty"]
+__all__ = ["SHOWN", "QueueFilter", "QueuePage", "list_cases", "why_empty"]
 
 #: Which cases: those for today's budget, one's own, those of others, put aside, and all.
 Shown = Literal["today", "mine", "others", "snoozed", "all"]
@@ -68,14 +68,14 @@ class QueueFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class QueuePage:
     """A page of cases, each with its rank in the list (0 where it is not known)."""
 
     lines: list[tuple[int, CaseLine]]
     more: CaseLine | None = None
 
 
-def list_cases(door: WebDoor, today: Today, wanted: QueueFilter, person: str) -> Listed:
+def list_cases(door: WebDoor, today: Today, wanted: QueueFilter, person: str) -> QueuePage:
     """The cases of a page."""
     if wanted.shown == "all":
         return _all(door, wanted)
@@ -93,7 +93,7 @@ def list_cases(door: WebDoor, today: Today, wanted: QueueFilter, person: str) ->
     if wanted.after is not None:
         ranked = [each for each in ranked if _is_after(each[1].case, wanted.after)]
     page = ranked[:_PAGE]
-    return Listed(page, page[-1][1] if len(ranked) > _PAGE else None)
+    return QueuePage(page, page[-1][1] if len(ranked) > _PAGE else None)
 
 
 def why_empty(door: WebDoor, today: Today, wanted: QueueFilter) -> tuple[str, int]:
@@ -115,7 +115,7 @@ def why_empty(door: WebDoor, today: Today, wanted: QueueFilter) -> tuple[str, in
     return "nothing", 0
 
 
-def _all(door: WebDoor, wanted: QueueFilter) -> Listed:
+def _all(door: WebDoor, wanted: QueueFilter) -> QueuePage:
     """All that nobody has put aside, read part by part until the page is full."""
     found: list[CaseLine] = []
     after, looked_at = wanted.after, 0
@@ -131,11 +131,11 @@ def _all(door: WebDoor, wanted: QueueFilter) -> Listed:
             if line.case.id in kept:
                 found.append(line)
         if len(found) > _PAGE:
-            return Listed([(0, line) for line in found[:_PAGE]], found[_PAGE - 1])
+            return QueuePage([(0, line) for line in found[:_PAGE]], found[_PAGE - 1])
         if len(cases) < size:
-            return Listed([(0, line) for line in found])
+            return QueuePage([(0, line) for line in found])
         if looked_at >= _LOOKED_AT:
-            return Listed([(0, line) for line in found], lines[-1])
+            return QueuePage([(0, line) for line in found], lines[-1])
 
 
 def _narrowed(door: WebDoor, wanted: QueueFilter, lines: list[CaseLine]) -> set[int]:

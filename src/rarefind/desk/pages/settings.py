@@ -22,7 +22,7 @@ in_menu(90, "settings.title", PATH, "manage", "desk")
 Kind = Literal["text", "number", "percent", "length", "yes", "days", "per"]
 
 
-class Setting(NamedTuple):
+class ShownSetting(NamedTuple):
     """A setting of desk.toml; its text is ``settings.of.section_name``."""
 
     section: str
@@ -34,20 +34,20 @@ class Setting(NamedTuple):
 
 #: What people ask for; docs/desk/settings.md has all.
 SHOWN: Final = (
-    Setting("alerts", "budget", "number"),
-    Setting("alerts", "per", "per"),
-    Setting("alerts", "random_share", "percent"),
-    Setting("alerts", "lease", "length"),
-    Setting("alerts", "expires", "length"),
-    Setting("alerts", "second_person", "yes"),
-    Setting("labels", "delay", "length"),
-    Setting("retention", "days", "days"),
-    Setting("snapshots", "every", "length"),
-    Setting("limits", "rate", "number"),
-    Setting("limits", "requests", "number"),
-    Setting("webhooks", "allow_private", "yes"),
-    Setting("transaction", "time_zone", "text", is_fixed=True),
-    Setting("transaction", "minor_units", "number", is_fixed=True),
+    ShownSetting("alerts", "budget", "number"),
+    ShownSetting("alerts", "per", "per"),
+    ShownSetting("alerts", "random_share", "percent"),
+    ShownSetting("alerts", "lease", "length"),
+    ShownSetting("alerts", "expires", "length"),
+    ShownSetting("alerts", "second_person", "yes"),
+    ShownSetting("labels", "delay", "length"),
+    ShownSetting("retention", "days", "days"),
+    ShownSetting("snapshots", "every", "length"),
+    ShownSetting("limits", "rate", "number"),
+    ShownSetting("limits", "requests", "number"),
+    ShownSetting("webhooks", "allow_private", "yes"),
+    ShownSetting("transaction", "time_zone", "text", is_fixed=True),
+    ShownSetting("transaction", "minor_units", "number", is_fixed=True),
 )
 
 
@@ -95,7 +95,7 @@ def _settings(visit: Visit, errors: dict[str, str] | None = None, secret: str = 
     )
 
 
-def _written(visit: Visit, setting: Setting) -> str:
+def _written(visit: Visit, setting: ShownSetting) -> str:
     """The value of a setting, as people read it."""
     value: Any = getattr(getattr(visit.door.schema, setting.section), setting.name)
     if setting.kind == "number":
