@@ -149,6 +149,14 @@ def test_records_of_any_kind_are_told_as_by_the_definition(tree, records):
             assert expected == "cannot be run"
 
 
+def test_nothing_is_in_an_empty_list():
+    for value in ([1], {"a": 1}, 3, "FR"):
+        assert Rule("country in list('none')", lists={"none": ()}).run({"country": value}) is False
+        rule = Rule("country not in list('none')", lists={"none": ()})
+        assert rule.run({"country": value}) is True
+        assert rule.run({"country": None}) is None
+
+
 def test_many_conditions_are_not_nested():
     rule = Rule(" or ".join(f"a={i}" for i in range(300)))
     assert rule.fires({"a": 299})

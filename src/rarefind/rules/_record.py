@@ -265,6 +265,9 @@ def _text_is_in(name: str, values: frozenset[Any], negated: bool) -> Run:
 
 
 def _is_in(part: Run, values: frozenset[Any], negated: bool) -> Run:
+    if not values:  # nothing is in it, whatever kind of value there is: some have no hash
+        return lambda record: None if part(record) is None else negated
+
     def run(record: Mapping[str, Any]) -> Any:
         value = part(record)
         return None if value is None else (value in values) != negated

@@ -25,7 +25,8 @@ rows = st.tuples(
             "propensity": st.sampled_from((0.0, 0.01, 0.5)),
             "card": st.sampled_from("xyz"),
         }
-    ),
+        # What could not be drawn was not.
+    ).filter(lambda about: about["alert"] != "random" or about["propensity"] > 0),
 )
 labels = st.tuples(
     st.integers(1, 12),
