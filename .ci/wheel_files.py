@@ -4,8 +4,10 @@ import sys
 from pathlib import PurePosixPath
 from zipfile import ZipFile
 
-# Code, types, the templates of pages and their styles, the grammar of rules.
-KINDS = {".py", ".typed", ".html", ".css", ".js", ".lark"}
+# Code, types, the templates of pages with their styles, pictures and texts, the grammar of rules,
+# and the licences of what others wrote.
+KINDS = {".py", ".typed", ".html", ".css", ".js", ".svg", ".toml", ".lark"}
+LICENCE = "LICENSE.txt"
 
 names = [PurePosixPath(name) for name in ZipFile(sys.argv[1]).namelist()]
 inside = [name for name in names if not name.parts[0].endswith(".dist-info")]
@@ -13,7 +15,7 @@ strange = [
     str(name)
     for name in inside
     if name.parts[0] != "rarefind"
-    or name.suffix not in KINDS
+    or (name.suffix not in KINDS and not name.name.endswith(LICENCE))
     or {"studies", "tests", "benchmarks"} & set(name.parts)
 ]
 if strange or not inside:
