@@ -8,7 +8,7 @@ from rarefind.desk.processes._desk import (
     run_one,
     take_port,
 )
-from rarefind.desk.processes._life import READY, Life
+from rarefind.desk.processes._life import READY, Life, give_way
 from rarefind.desk.processes._supervisor import Supervisor
 from rarefind.desk.processes.child import ChildSpec
 
@@ -21,6 +21,7 @@ __all__ = [
     "Supervisor",
     "ask_notes",
     "desk_processes",
+    "give_way",
     "run_one",
     "take_port",
 ]

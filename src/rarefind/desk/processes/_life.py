@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from types import FrameType
 from typing import Any, Literal, TypeAlias
@@ -15,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 from rarefind.desk.api.logs import Log, place_of
 from rarefind.desk.database import DatabaseUnavailable
 
-__all__ = ["READY", "Life", "Said", "run_child"]
+__all__ = ["READY", "Life", "Said", "give_way", "run_child"]
 
 #: What a process tells the one that has started it: it is ready, or cannot start, and why.
 Said: TypeAlias = tuple[Literal["ready", "refused"], str]
@@ -93,3 +94,10 @@ def _signal_ourselves() -> None:
         signal.raise_signal(signal.SIGTERM)
     else:
         os.kill(os.getpid(), signal.SIGTERM)
+
+
+def give_way() -> None:
+    """Let every process that wants a core go first, on Linux: this one may need it for minutes."""
+    if hasattr(os, "SCHED_IDLE"):
+        with suppress(OSError):
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import time
-from contextlib import suppress
 from pathlib import Path
 
 from rarefind.desk.api.logs import Log
@@ -12,7 +10,7 @@ from rarefind.desk.clock import DeskClock
 from rarefind.desk.control import Control
 from rarefind.desk.folder import DeskFolder
 from rarefind.desk.measures import History, Proposals
-from rarefind.desk.processes import ChildSpec, Life
+from rarefind.desk.processes import ChildSpec, Life, give_way
 from rarefind.desk.processes.child import Child
 
 __all__ = ["ProposalJob", "propose_now"]
@@ -74,10 +72,7 @@ class ProposalJob:
 
 
 def _make(_life: Life, path: Path, database: str | None) -> None:
-    # On Linux every process that wants the core goes first.
-    if hasattr(os, "SCHED_IDLE"):
-        with suppress(OSError):
-            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    give_way()
     with DeskFolder(path, database) as folder:
         propose_now(folder, DeskClock(), Log("proposals"))
 

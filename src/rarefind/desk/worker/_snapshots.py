@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import time
-from contextlib import suppress
 from pathlib import Path
 
 from rarefind.data.clock import nanoseconds
@@ -15,7 +13,7 @@ from rarefind.desk.features.snapshots import snapshot_files
 from rarefind.desk.folder import DeskFolder
 from rarefind.desk.ledger import Ledger
 from rarefind.desk.parity import ParityDays, compare_new
-from rarefind.desk.processes import ChildSpec, Life
+from rarefind.desk.processes import ChildSpec, Life, give_way
 from rarefind.desk.processes.child import Child
 
 __all__ = ["Snapshots", "snapshot_and_compare"]
@@ -81,10 +79,7 @@ class Snapshots:
 
 
 def _make(_life: Life, path: Path, database: str | None) -> None:
-    # It may take minutes of a core: on Linux every process that wants one goes first.
-    if hasattr(os, "SCHED_IDLE"):
-        with suppress(OSError):
-            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    give_way()
     with DeskFolder(path, database) as folder:
         snapshot_and_compare(folder, DeskClock(), Log("snapshot"))
 
