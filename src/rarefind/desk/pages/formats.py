@@ -19,6 +19,7 @@ __all__ = ["Formats"]
 
 _SECOND = timedelta(seconds=1)
 _UNITS = {"day": 86_400, "hour": 3_600, "minute": 60, "second": 1}
+_SYMBOLS = {"hour": "h", "minute": "min", "second": "s"}
 
 
 class Formats:
@@ -40,6 +41,8 @@ class Formats:
     >>> show = Formats(Locale("en", "GB"), schema, ManualClock(1_769_860_800 * 10**9))
     >>> show.amount(123456), show.time(0), show.percent(0.125, 1)
     ('1,234.56', '1 Jan 1970, 01:00', '12.5%')
+    >>> [show.length(seconds * 10**9).replace("\xa0", " ") for seconds in (1_800, 30_915, 777_600)]
+    ['30 minutes', '8 h 35 min', '9 days']
     """
 
     def __init__(self, locale: Locale, schema: Schema, clock: DeskClock) -> None:
@@ -84,13 +87,27 @@ class Formats:
         return format_timedelta(delta, add_direction=True, locale=self._locale)
 
     def length(self, nanoseconds: int) -> str:
-        """How long something takes, in words: exactly where one unit says it, else about."""
-        seconds = nanoseconds // 10**9
-        for unit, size in _UNITS.items():
-            if seconds >= size and seconds % size == 0:
-                return format_unit(seconds // size, f"duration-{unit}", locale=self._locale)
-        delta = instant(nanoseconds) - instant(0)
-        return format_timedelta(delta, locale=self._locale)
+        """How long something takes, as people say it: in one unit, or rounded to two of them."""
+        seconds = max(round(nanoseconds / 10**9), 0)
+        sizes = list(_UNITS.values())
+        place = next((i for i, size in enumerate(sizes) if seconds >= size), len(sizes) - 1)
+        if place + 1 < len(sizes):
+            # Rounded up, it may be a whole larger unit: 59 min 59.7 s.
+            smaller = sizes[place + 1]
+            seconds = (seconds + smaller // 2) // smaller * smaller
+            place -= place > 0 and seconds >= sizes[place - 1]
+        unit, size = list(_UNITS.items())[place]
+        count, rest = divmod(seconds, size)
+        if not rest:
+            return format_unit(count, f"duration-{unit}", locale=self._locale)
+        below = list(_UNITS)[place + 1]
+        return f"{self._short(count, unit)} {self._short(rest // _UNITS[below], below)}"
+
+    def _short(self, count: int, unit: str) -> str:
+        symbol = _SYMBOLS.get(unit)
+        if symbol is not None:  # the same in every language
+            return f"{count}\u00a0{symbol}"
+        return format_unit(count, f"duration-{unit}", length="short", locale=self._locale)
 
     def iso(self, time: int) -> str:
         """A time for machines, as ``<time datetime=…>`` has it."""

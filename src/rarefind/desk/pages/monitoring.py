@@ -10,6 +10,7 @@ from babel.dates import format_date
 from fastapi import APIRouter
 from starlette.responses import Response
 
+from rarefind.data.clock import nanoseconds
 from rarefind.desk.charts import Chart, ChartLine, day_lines
 from rarefind.desk.measures.days import DayFigures, DayLine
 from rarefind.desk.measures.drift import read_drift
@@ -62,7 +63,7 @@ def show_monitoring(visit: Annotated[Visit, needs("read")]) -> Response:
         pictures=_pictures(visit, days),
         rule_pictures=_line_pictures(visit, "rules", names, rule_lines, days),
         model_pictures=_line_pictures(visit, "models", names, model_lines, days),
-        delay=door.schema.labels.delay,
+        delay=visit.show.length(nanoseconds("labels.delay", door.schema.labels.delay)),
     )
 
 
