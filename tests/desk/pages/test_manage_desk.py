@@ -80,8 +80,25 @@ def test_a_page_of_the_log_reads_no_more_rows_than_it_shows(web):
 
     audit = Audit.__new__(Audit)
     audit._database = Planned()
-    for who in ({}, {"person": "ann"}, {"action": "make token"}):
+    for who in ({}, {"person": "ann"}, {"action": "make token"}, {"subject": "block 1"}):
         audit.newest(10, limit=5, **who)
-    assert len(plans) == 3
+    assert len(plans) == 4
     assert all(plan.startswith("SEARCH audit USING") for plan in plans), plans
     assert not any("TEMP B-TREE" in plan for plan in plans)
+
+
+def test_the_log_is_verified_from_its_first_row_to_one_that_was_written_down(web):
+    audit = web.door.control.audit
+    noted, rows = str(audit.last), audit.last.sequence
+    whole = web.submit("/desk/audit/verify", "auditor", noted=f" {noted} ")
+    assert f"All {rows} rows are as they were written." in text_of(whole)
+    wrong = web.submit("/desk/audit/verify", "auditor", noted="7:<b>")
+    assert wrong.status_code == 422
+    assert 'id="field-noted-error"' in wrong.text
+    assert 'value="7:&lt;b&gt;"' in wrong.text
+    with web.database.write() as writer:
+        writer.execute("UPDATE audit SET person = 'nobody' WHERE number = 2")
+    assert "row 2 is missing, or is not as" in text_of(web.submit("/desk/audit/verify", "admin"))
+    with web.database.write() as writer:
+        writer.execute("DELETE FROM audit WHERE number > 1")
+    assert "All" not in text_of(web.submit("/desk/audit/verify", "admin", noted=noted))

@@ -81,3 +81,20 @@ def test_an_entity_has_its_transactions_cases_and_blocks(web):
     assert web.visit("/desk/entities/terminal/t1").status_code == 200
     assert web.visit("/desk/entities/card/nobody").status_code == 404
     assert web.visit("/desk/entities/shop/t1").status_code == 404
+
+
+def test_all_that_is_kept_of_a_card_is_sent_as_a_file(web):
+    name = "a/b c"
+    web.pay(name)
+    web.door.control.blocks.ask(name, "ann")
+    path = f"/desk/entities/card/{quote(name, safe='')}"
+    page = web.visit(path, "auditor").text
+    assert f'action="{path}/export"' in page
+    assert 'href="/desk/audit?about=block+1"' in page
+    sent = web.submit(f"{path}/export", "auditor")
+    assert sent.headers["content-disposition"] == 'attachment; filename="export.json"'
+    assert [each["id"] for each in sent.json()["transactions"]] == ["p1"]
+    (row,) = web.door.control.audit.of_actions(["export"])
+    assert (row.person, row.detail["rows"]) == ("auditor", 1)
+    assert "/export" not in web.visit(path, "investigator").text
+    assert web.submit("/desk/entities/shop/x/export", "auditor").status_code == 404

@@ -52,27 +52,32 @@ def export_entity(
 
     It is written in the log who has asked, and of which rows of the ledger.
     """
+    return json_answer(read_export(door, entity, key, person, before, limit))
+
+
+def read_export(
+    door: WebDoor, entity: str, key: str, person: str, before: int | None, limit: int
+) -> EntityExport:
+    """Read all that is kept of an entity, and write down who has asked for it."""
     place, views = _place(door, entity), door.views
     found = door.ledger.read_entity(place, key, before=before, limit=limit)
     _record_export(door, entity, person, [entry.sequence for entry in found])
     is_checked = entity == door.schema.alerts.entity
     cases = door.lists.of_entity(key) if is_checked and before is None else []
-    return json_answer(
-        EntityExport(
-            entity=entity,
-            key=key,
-            transactions=views.decided(door.ledger, found),
-            claims=[views.claim(each) for each in door.claims.about([e.id for e in found])],
-            cases=[
-                ExportedCase(
-                    case=views.case(case),
-                    verdicts=views.verdicts(door.lists.verdicts(case.id)),
-                    notes=views.notes(door.cases.notes.of(case.id)),
-                )
-                for case in cases
-            ],
-            next=next_page(found, limit, attrgetter("sequence")),
-        )
+    return EntityExport(
+        entity=entity,
+        key=key,
+        transactions=views.decided(door.ledger, found),
+        claims=[views.claim(each) for each in door.claims.about([e.id for e in found])],
+        cases=[
+            ExportedCase(
+                case=views.case(case),
+                verdicts=views.verdicts(door.lists.verdicts(case.id)),
+                notes=views.notes(door.cases.notes.of(case.id)),
+            )
+            for case in cases
+        ],
+        next=next_page(found, limit, attrgetter("sequence")),
     )
 
 

@@ -131,14 +131,19 @@ class Audit:
         return [_as_row(row) for row in self._rows(after, limit)]
 
     def newest(
-        self, before: int | None = None, person: str = "", action: str = "", limit: int = 50
+        self,
+        before: int | None = None,
+        person: str = "",
+        action: str = "",
+        subject: str = "",
+        limit: int = 50,
     ) -> list[AuditRow]:
-        """Return rows before a number, the newest first; of one person, of one action, or of all.
+        """Return rows before a number, the newest first; of a person, an action, a subject, or all.
 
-        However long the log is, no more rows are read than are returned, unless both a person and
-        an action are named: then those of the person.
+        However long the log is, no more rows are read than are returned, unless more than one of
+        these is named: then those of one of them.
         """
-        wanted = {"person": person, "action": action}
+        wanted = {"person": person, "action": action, "subject": subject}
         given = {name: value for name, value in wanted.items() if value}
         conditions = ["number < :before", *(f"{name} = :{name}" for name in given)]
         rows = self._database.read(

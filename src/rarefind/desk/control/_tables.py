@@ -99,4 +99,5 @@ STEPS = (
     ALTER TABLE rule_versions ADD COLUMN sunset TEXT
     """,
     "ALTER TABLE blocks ADD COLUMN lift_note TEXT NOT NULL DEFAULT ''",
+    "CREATE INDEX audit_by_subject ON audit (subject, number)",
 )

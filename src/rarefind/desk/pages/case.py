@@ -173,6 +173,7 @@ def _page(visit: Visit, case: int, status: int = 200, problem: str = "") -> Resp
         file=file,
         case=file.case,
         entity=entity,
+        entity_name=door.schema.alerts.entity,
         words=words,
         is_mine=is_mine,
         is_free=file.case.closed is None and file.case.holder is None,

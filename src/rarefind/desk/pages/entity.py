@@ -10,6 +10,8 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from rarefind.desk.alerts import Case
+from rarefind.desk.api.described import json_answer
+from rarefind.desk.api.entities import read_export
 from rarefind.desk.api.parameters import EntityName, Key
 from rarefind.desk.api.problems import ProblemError
 from rarefind.desk.charts import Chart, Payment, timeline
@@ -23,6 +25,8 @@ PATH: Final = "/desk/entities"
 _ROWS, _CASES = 50, 50
 #: Of an entity that has paid often the picture shows the last ones.
 _DRAWN = 300
+#: So many transactions are in a file; where there are more, its ``next`` is not null.
+_EXPORTED = 10_000
 
 
 @router.get(f"{PATH}/{{entity}}/{{key}}")
@@ -57,6 +61,16 @@ def show_entity(visit: Annotated[Visit, needs("read")], entity: EntityName, key:
         blocks=door.control.blocks.history(key) if is_checked else [],
         picture=_picture(visit, drawn, labels),
     )
+
+
+@router.post(f"{PATH}/{{entity}}/{{key}}/export")
+def export(visit: Annotated[Visit, needs("export")], entity: EntityName, key: Key) -> Response:
+    """Send all that is kept of an entity as a file, and write down who has asked for it."""
+    found = read_export(visit.door, entity, key, visit.person, None, _EXPORTED)
+    response = json_answer(found)
+    # The key stays out of the name, which browsers and their histories keep.
+    response.headers["content-disposition"] = 'attachment; filename="export.json"'
+    return response
 
 
 def _labels(visit: Visit, rows: Sequence[Entry]) -> dict[str, tuple[bool | None, str]]:
