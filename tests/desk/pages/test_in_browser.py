@@ -1,6 +1,5 @@
 """Signing in, in a real browser: by keyboard, without errors, and fitting a phone."""
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -9,9 +8,6 @@ from desk_served import served
 
 from rarefind.desk.pages.menu import menu_of
 
-api = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser")
-
-OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 AXE = (Path(__file__).parents[2] / "axe" / "axe.min.js").read_text(encoding="utf-8")
 #: What is wrong for somebody, by the rules of WCAG 2.2 AA.
 FOUND = """() => axe.run(document, {
@@ -19,17 +15,6 @@ FOUND = """() => axe.run(document, {
 }).then(all => all.violations.filter(one => ['serious', 'critical'].includes(one.impact))
   .map(one => one.id + ': ' + one.nodes.map(node => node.html.slice(0, 120)).join(' | ')))"""
 LONG = "W" * 40 + " " + "محمد عبد الله " * 4
-
-
-@pytest.fixture(scope="module")
-def browser():
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("there is no chromium on this machine (apt-get install chromium)")
-    with api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=chromium, args=OPTIONS)
-        yield found
-        found.close()
 
 
 def test_an_admin_signs_in_by_keyboard_and_every_page_fits_a_phone(browser, tmp_path):

@@ -1,32 +1,15 @@
 """Models are looked at side by side, promoted, rolled back and retired."""
 
-import numpy as np
-import pandas as pd
 import pytest
 from desk_pages import text_of
 from desk_web import NOON
-
-from rarefind import TableModel, save
-from rarefind.desk.intake import Intake
-from rarefind.desk.measures.comparisons import Comparisons
-from rarefind.desk.measures.day_labels import LabelCounter
-from rarefind.desk.measures.shadow_scores import ShadowScores
-from rarefind.trees import MetaAPClassifier
-
-DAY = 86_400 * 10**9
+from desk_worker import make_models, pay_and_compare
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     """Two models: one goes by the amount, the other by the opposite of it."""
-    folder = tmp_path_factory.mktemp("models")
-    random = np.random.default_rng(0)
-    for name, high in (("one", True), ("two", False)):
-        amount = random.uniform(0, 2_500, 300).round(2)
-        fraud = amount > 2_000 if high else amount < 300
-        table = pd.DataFrame({"amount": amount, "fraud": fraud.astype(int)})
-        save(TableModel(MetaAPClassifier(random_state=0), target="fraud").fit(table), folder / name)
-    return folder
+    return make_models(tmp_path_factory.mktemp("models"))
 
 
 @pytest.fixture
@@ -37,27 +20,6 @@ def models(web, files):
     ]
     web.door.control.models.promote(found[0].digest, "ann")
     return found
-
-
-def pay_and_compare(web):
-    """Payments of forty days ago, one of them a fraud; then what the worker would do."""
-    web.clock.advance(-40 * DAY)
-    for number in range(8):
-        made = "2025-12-22T12:00:00Z"
-        web.pay(f"c{number}", amount=100 + 300 * number, time=made, id=f"old{number}")
-    web.clock.set(NOON)
-    with web.database.write() as writer:
-        web.door.labels.add(writer, ["old7"], "fraud", "verdict")
-    models, schema = web.door.control.models, web.schema
-    for job in (
-        LabelCounter(web.database, web.door.ledger, web.door.labels, schema),
-        ShadowScores(
-            web.database, web.door.ledger, models, web.door.models, Intake(schema), web.clock
-        ),
-        Comparisons(web.database, web.door.ledger, models, schema, web.clock),
-    ):
-        while job.run():
-            continue
 
 
 def test_an_empty_desk_says_how_to_bring_a_model(web):

@@ -1,34 +1,14 @@
 """An expert writes a rule: it is tried, saved, taken a step on, and its versions are told apart."""
 
-import io
-
 import pytest
-from desk_pages import NOON, PagesDesk, text_of
+from desk_pages import NOON, text_of
+from desk_worker import measure_rules
 
-from rarefind.desk.api.logs import Log
 from rarefind.desk.control import THE_DESK
-from rarefind.desk.measures import HistoryKeeper, RuleCounts, RuleMeasures, RuleWatch
+from rarefind.desk.measures import RuleCounts, RuleMeasures
 
 EDIT, TRY = "/desk/rules/edit", "/desk/rules/try"
 NASTY = "<script>alert(1)</script>{{7*7}}\"'><img src=x onerror=alert(2)>"
-
-
-@pytest.fixture
-def web(tmp_path):
-    desk = PagesDesk(tmp_path)
-    yield desk
-    desk.close()
-
-
-def follow(web):
-    """Let the worker keep the history and measure the rules."""
-    door, log = web.door, Log("worker", io.StringIO())
-    keeper = HistoryKeeper(
-        door.models.with_name("history"), door.ledger, web.intake, web.clock, log, grows=0.0
-    )
-    watch = RuleWatch(door.control, door.history, door.measured, "UTC", web.clock, log)
-    while keeper.run() or watch.run():
-        continue
 
 
 @pytest.fixture
@@ -38,7 +18,7 @@ def busy(web):
         web.pay(card, amount)
     with web.database.write() as writer:
         web.door.labels.add(writer, ["p2", "p3"], "fraud", "verdict")
-    follow(web)
+    measure_rules(web)
     return web
 
 
@@ -77,7 +57,7 @@ def test_a_rule_is_saved_and_taken_step_by_step(busy):
     assert "level = 500" in page
     busy.submit("/desk/rules/role", "expert", name="large ones", role="scoring", note="it is good")
     assert busy.door.control.rules.get("large ones").role == "scoring"
-    follow(busy)
+    measure_rules(busy)
     listed = text_of(busy.visit("/desk/rules", "auditor"))
     assert "large ones amount > level precision at least 2.50% · off from 2026-12-31 on" in listed
     assert "Scoring 2.0 100.0% 100.0% – 2 2 1,600.00" in listed
@@ -154,7 +134,7 @@ def test_texts_of_strangers_stay_texts(busy):
     text = "country = '" + NASTY.replace("'", "''") + "'"
     busy.submit(EDIT, "expert", name=name, text=text, note=NASTY, constants=f"x = {NASTY!r}")
     busy.pay(NASTY.replace("/", ""), 800)
-    follow(busy)
+    measure_rules(busy)
     shown = [
         busy.visit("/desk/rules", "expert"),
         busy.visit(EDIT, "expert", params={"name": name}),
@@ -172,7 +152,7 @@ def test_texts_of_strangers_stay_texts(busy):
 
 def test_the_pages_are_french_for_who_reads_french(busy):
     busy.submit(EDIT, "expert", name="mine", text="amount > 500")
-    follow(busy)
+    measure_rules(busy)
     headers = {"accept-language": "fr"}
     page = text_of(busy.visit("/desk/rules", "expert", headers=headers))
     assert "Taux de détection" in page
