@@ -77,9 +77,9 @@ def test_texts_of_strangers_are_only_text_on_every_page(tmp_path):
         assert "49" not in text_of(page).replace(NASTY, ""), path
         assert "{{7*7}}" in page.text
     for path, fields in {
-        "/desk/users": {"name": NASTY * 2, "role": NASTY},
+        "/desk/users": {"name": NASTY * 4, "role": NASTY},
         "/desk/users/1/role": {"role": NASTY},
-        "/desk/tokens": {"name": NASTY * 2, "role": "admin"},
+        "/desk/tokens": {"name": NASTY * 4, "role": "admin"},
         "/desk/settings/webhooks": {"url": NASTY, "events": NASTY},
         "/desk/account": {"language": NASTY, "theme": NASTY},
         "/desk/account/password": {"present_password": NASTY, "password": NASTY},

@@ -59,7 +59,7 @@ def test_a_rule_is_saved_and_taken_step_by_step(busy):
     assert busy.door.control.rules.get("large ones").role == "scoring"
     measure_rules(busy)
     listed = text_of(busy.visit("/desk/rules", "auditor"))
-    assert "large ones amount > level precision at least 2.50% · off from 2026-12-31 on" in listed
+    assert "large ones amount > level precision at least 2.50% · off from 31 Dec 2026 on" in listed
     assert "Scoring 2.0 100.0% 100.0% – 2 2 1,600.00" in listed
     history = busy.visit("/desk/rules/history?name=large+ones", "auditor")
     assert "Shadow → Scoring" in text_of(history)

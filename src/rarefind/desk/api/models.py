@@ -26,6 +26,7 @@ from rarefind.desk.api.problems import ProblemError
 from rarefind.desk.api.sent import sent
 from rarefind.desk.control import ControlError, ModelRow, recent_entries
 from rarefind.desk.messages import ModelSummary, Promotion
+from rarefind.desk.names import LONGEST_NAME
 
 router = APIRouter(tags=["models"])
 
@@ -35,7 +36,7 @@ _LONGEST_UPLOAD: Final = 600.0
 _FILE = {"type": "string", "format": "binary"}
 
 ModelName = Annotated[
-    str | None, Query(min_length=1, max_length=100, description="What people call it.")
+    str | None, Query(min_length=1, max_length=LONGEST_NAME, description="What people call it.")
 ]
 
 

@@ -11,6 +11,7 @@ from pydantic import AfterValidator
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rarefind.desk.api.problems import ProblemError, problem_response
+from rarefind.desk.names import LONGEST_NAME
 
 Found = TypeVar("Found")
 Place = TypeVar("Place", int, str)
@@ -40,7 +41,7 @@ EntityName: TypeAlias = Annotated[
 Key: TypeAlias = Annotated[
     str, Path(min_length=1, max_length=1_000, description="Such as a card's number."), _Slashes
 ]
-Name: TypeAlias = Annotated[str, Path(min_length=1, max_length=100), _Slashes]
+Name: TypeAlias = Annotated[str, Path(min_length=1, max_length=LONGEST_NAME), _Slashes]
 Number: TypeAlias = Annotated[int, Path(ge=1, le=LARGEST)]
 Rows: TypeAlias = Annotated[int, Query(ge=1, le=MOST_ROWS, description="At most so many.")]
 Before: TypeAlias = Annotated[

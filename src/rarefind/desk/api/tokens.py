@@ -10,6 +10,7 @@ from rarefind.desk.api.problems import ProblemError
 from rarefind.desk.api.roles import ROLES, Action, Role, is_allowed, roles_for
 from rarefind.desk.control import Audit
 from rarefind.desk.database import ABOVE_ALL, Database, DatabaseConflict, migrate
+from rarefind.desk.names import LONGEST_NAME, is_name
 
 _STEPS = (
     """
@@ -68,10 +69,10 @@ class Tokens:
 
     def make(self, name: str, role: Role, now: int, by: str = COMMAND_LINE) -> str:
         """Make a token; it is returned once, and cannot be read again."""
-        if not name or not name.isprintable() or len(name) > 100 or name != name.strip():
+        if not is_name(name):
             raise ValueError(
-                f"{name!r} is not a name for a token: give 1 to 100 characters that can be seen, "
-                "without spaces around them."
+                f"{name!r} is not a name for a token: give 1 to {LONGEST_NAME} characters that can "
+                "be seen, without spaces around them."
             )
         if role not in ROLES:
             raise ValueError(f"{role!r} is not a role; the roles are {', '.join(ROLES)}.")

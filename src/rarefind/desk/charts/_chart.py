@@ -10,6 +10,7 @@ __all__ = [
     "Chart",
     "ChartWords",
     "WriteNumber",
+    "bare_figure",
     "element",
     "figure",
     "frame",
@@ -49,6 +50,7 @@ class ChartWords:
     count: str = "Number"
     perfect: str = "As predicted"
     name: str = "Name"
+    nothing: str = "There is nothing to show yet."
     value: str = "Value"
 
 
@@ -162,6 +164,12 @@ def figure(title: str, content: str, own_table: str, words: ChartWords) -> Chart
             class_="chart",
         )
     )
+
+
+def bare_figure(title: str, sentence: str) -> Chart:
+    """A sentence in the place of a picture, under its title."""
+    said = element("p", escape(sentence), class_="chart-nothing")
+    return Chart(element("figure", element("figcaption", escape(title)) + said, class_="chart"))
 
 
 def _written(value: object) -> str:

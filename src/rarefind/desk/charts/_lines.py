@@ -12,6 +12,7 @@ from rarefind.desk.charts._chart import (
     Chart,
     ChartWords,
     WriteNumber,
+    bare_figure,
     element,
     figure,
     frame,
@@ -71,6 +72,8 @@ def day_lines(
     """
     words = words or ChartWords()
     is_ripe = [True] * len(days) if ripe is None else list(ripe)
+    if all(each is None for line in lines for each in line.values):
+        return bare_figure(title, words.nothing)
     scale = PlotHeights(
         (each for line in lines for column in _columns(line) for each in column), top
     )
@@ -94,7 +97,8 @@ def day_lines(
     picture = plot(shapes, name=name, title=title, description=spoken, class_="chart-lines")
     content = frame(picture, [number(tick) for tick in scale.ticks], spread_labels(list(days)))
     keys = [(f"series-{at % 6 + 1}", line.name) for at, line in enumerate(lines)]
-    keys = keys if len(keys) > 1 else []
+    if len(lines) == 1 and lines[0].name in title:
+        keys = []
     content += legend(keys if all(is_ripe) else [*keys, ("chart-unripe", words.unripe)])
     rows = [
         (day if known else f"{day} ({words.unripe})", *(_cell(line, at, number) for line in lines))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import floor, isfinite, log10
+from math import ceil, floor, isfinite, log10
 
 from rarefind.desk.charts._chart import HEIGHT, WIDTH
 
@@ -17,6 +17,8 @@ _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 class PlotHeights:
     """Heights of values: from zero, or what is below it, to a round number above all of them.
 
+    Beside whole numbers there are only whole ones.
+
     Parameters
     ----------
     values : iterable of float or None
@@ -27,6 +29,8 @@ class PlotHeights:
     --------
     >>> PlotHeights([3, 61, 18]).ticks
     [80.0, 60.0, 40.0, 20.0, 0.0]
+    >>> PlotHeights([1, 0]).ticks
+    [1.0, 0.0]
     >>> PlotHeights([]).ticks
     [1.0, 0.75, 0.5, 0.25, 0.0]
     """
@@ -37,6 +41,8 @@ class PlotHeights:
         if highest == lowest == 0:
             highest = top or 1.0
         step = _round_step((highest - lowest) / 4)
+        if known and all(isinstance(each, int) for each in known):
+            step = float(max(ceil(step), 1))
         first, last = floor(lowest / step), -floor(-highest / step)
         if top is not None:
             last = min(last, max(floor(top / step + 1e-9), 1))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from rarefind.desk.names import LONGEST_NAME, is_name
+
 __all__ = ["ControlConflict", "ControlError", "NotThere", "check_name", "check_note"]
 
-_LONGEST_NAME, _LONGEST_NOTE = 100, 10_000
+_LONGEST_NOTE = 10_000
 
 
 class ControlError(ValueError):
@@ -19,12 +21,12 @@ class ControlConflict(ControlError):  # noqa: N818
     """Somebody else was quicker, or it is in another state than the one that is needed."""
 
 
-def check_name(what: str, name: str, longest: int = _LONGEST_NAME) -> str:
+def check_name(what: str, name: str) -> str:
     """Raise on a name that is empty, too long, or has characters that cannot be seen."""
-    if not name or len(name) > longest or not name.isprintable() or name != name.strip():
+    if not is_name(name):
         raise ControlError(
-            f"{name[:longest]!r} is not a name of a {what}: give 1 to {longest} characters that "
-            "can be seen, without spaces around them."
+            f"{name[:LONGEST_NAME]!r} is not a name of a {what}: give 1 to {LONGEST_NAME} "
+            "characters that can be seen, without spaces around them."
         )
     return name
 

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from rarefind.desk.messages._base import Instant, Note, ReadMessage, SentMessage
+from rarefind.desk.names import LONGEST_NAME
 
 __all__ = [
     "ListNames",
@@ -92,7 +93,7 @@ class TriedRule(SentMessage, frozen=True, kw_only=True):
     """
 
     text: Annotated[str, msgspec.Meta(min_length=1, max_length=10_000)]
-    name: Annotated[str, msgspec.Meta(max_length=100)] = ""
+    name: Annotated[str, msgspec.Meta(max_length=LONGEST_NAME)] = ""
     constants: Annotated[dict[str, Constant], msgspec.Meta(max_length=100)] = msgspec.field(
         default_factory=dict
     )

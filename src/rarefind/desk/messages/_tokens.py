@@ -8,6 +8,7 @@ import msgspec
 
 from rarefind.desk.api.roles import Role
 from rarefind.desk.messages._base import Instant, ReadMessage, SentMessage
+from rarefind.desk.names import LONGEST_NAME
 
 __all__ = ["MadeToken", "NewToken", "TokenPage", "TokenSummary"]
 
@@ -15,7 +16,7 @@ __all__ = ["MadeToken", "NewToken", "TokenPage", "TokenSummary"]
 class NewToken(SentMessage, frozen=True, kw_only=True):
     """Who gets a token, and what it may do."""
 
-    name: Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
+    name: Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_NAME)]
     role: Role
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import Final, NamedTuple
 
 from babel.lists import format_list
 
 from rarefind.data.clock import nanoseconds
+from rarefind.desk.api.views import stored_time
 from rarefind.desk.charts import Push
 from rarefind.desk.explained import Because
 from rarefind.desk.pages.formats import Formats
@@ -69,6 +71,20 @@ class FeatureWords:
         if name == self._schema.transaction.amount and isinstance(value, float | int) and not own:
             return self._t("feature.amount", amount=self._amount(value))
         return self._t("feature.column", column=self.label(name), value=self._written(value))
+
+    def sent(self, name: str, value: str | float | bool | None) -> str:
+        """A value of a transaction as it is stored, as people write it."""
+        if value is None:
+            return "–"
+        if isinstance(value, bool):
+            return self._t("feature.yes" if value else "feature.no")
+        if isinstance(value, str):
+            if self._schema.columns.get(name) == "time":
+                return self._show.exactly(stored_time(datetime.fromisoformat(value)))
+            return value
+        if name == self._schema.transaction.amount:
+            return self._amount(value)
+        return self._show.number(value)
 
     def part(self, part: Because) -> str:
         """A part of a reason; one of several columns stays in the model's own words."""

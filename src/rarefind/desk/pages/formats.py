@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
@@ -69,6 +69,10 @@ class Formats:
     def day(self, time: int) -> str:
         """The day of a time."""
         return format_date(self._local(time), "medium", locale=self._locale)
+
+    def date(self, day: str) -> str:
+        """A day that is stored as 2026-01-31."""
+        return format_date(date.fromisoformat(day), "medium", locale=self._locale)
 
     def time(self, time: int) -> str:
         """A time with its day, to the minute."""

@@ -43,7 +43,6 @@ def show_models(visit: Annotated[Visit, needs("read")]) -> Response:
         names={row.digest: row.name for row in rows},
         history=models.history(limit=_CHANGES),
         alerts=visit.door.schema.alerts,
-        delay=visit.door.schema.labels.delay,
     )
 
 

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from starlette.responses import HTMLResponse
 
 from rarefind import __version__
+from rarefind.desk.names import LONGEST_NAME
 from rarefind.desk.pages.assets import asset
 
 if TYPE_CHECKING:
@@ -51,7 +52,12 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"asset": asset, "version": __version__, "pairs": _pairs}
+    environment.globals |= {
+        "asset": asset,
+        "version": __version__,
+        "pairs": _pairs,
+        "longest_name": LONGEST_NAME,
+    }
     environment.filters["segment"] = _segment
     return environment
 

@@ -9,6 +9,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from rarefind.desk.control import changes_of, text_diff
+from rarefind.desk.pages.rule_form import SHARES
 from rarefind.desk.pages.visit import Visit, needs
 
 router = APIRouter(include_in_schema=False)
@@ -29,7 +30,9 @@ def show_history(visit: Annotated[Visit, needs("read")], name: str = "") -> Resp
         for before, after in pairwise([None, *versions])
         if after is not None
     ]
-    return visit.page("rule_history.html", name=name, rows=rows[::-1], last=versions[-1].version)
+    return visit.page(
+        "rule_history.html", name=name, rows=rows[::-1], last=versions[-1].version, shares=SHARES
+    )
 
 
 @router.get(_PROPOSALS)

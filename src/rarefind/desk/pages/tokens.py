@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from rarefind.desk.api.parameters import Name
 from rarefind.desk.api.roles import ROLES
+from rarefind.desk.names import LONGEST_NAME
 from rarefind.desk.pages.menu import in_menu
 from rarefind.desk.pages.visit import Visit, needs
 
@@ -36,7 +37,7 @@ def make_token(visit: Annotated[Visit, needs("manage")]) -> Response:
     try:
         made = door.tokens.make(form["name"], role, door.clock.now(), visit.person)
     except ValueError:
-        return _tokens(visit, {"name": visit.t("people.error.name")})
+        return _tokens(visit, {"name": visit.t("people.error.name", most=LONGEST_NAME)})
     return _tokens(visit, made=made)
 
 

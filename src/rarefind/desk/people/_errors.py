@@ -7,7 +7,7 @@ from typing import Final
 __all__ = ["PeopleError"]
 
 _SENTENCES: Final = {
-    "name": "Give a name of 1 to 100 characters that can be seen, without spaces around it.",
+    "name": "Give a name of 1 to {most} characters that can be seen, without spaces around it.",
     "name_taken": "There is a user {name!r} already: choose another name.",
     "role": "{role!r} is not a role of people; they are {roles}.",
     "no_user": "There is no user {name!r}.",

@@ -11,6 +11,7 @@ from rarefind.desk.api.roles import ROLES, Role
 from rarefind.desk.clock import DeskClock
 from rarefind.desk.control import Audit
 from rarefind.desk.database import Database, Row, Writer
+from rarefind.desk.names import LONGEST_NAME, is_name
 from rarefind.desk.people._errors import PeopleError
 
 __all__ = ["LANGUAGES", "THEMES", "USER_ROLES", "User", "Users"]
@@ -183,9 +184,8 @@ def fold(name: str) -> str:
 
 def check_name(name: str) -> str:
     """Raise on a name that cannot be seen, or is too long to be one."""
-    is_one = name.isprintable() and name == name.strip() and 0 < len(name) <= 100
-    if not is_one or not fold(name).strip():
-        raise PeopleError("name", "name")
+    if not is_name(name) or not fold(name).strip():
+        raise PeopleError("name", "name", most=LONGEST_NAME)
     return name
 
 
