@@ -85,25 +85,3 @@ def test_a_model_is_promoted_rolled_back_and_retired_by_who_may(web, models):
 
 def test_a_model_that_is_not_there_is_a_page(web):
     assert web.visit("/desk/models/abcdefabcdef", "scientist").status_code == 404
-
-
-def test_the_page_needs_no_scan_of_the_ledger(web, models):
-    pay_and_compare(web)
-    for sql in (
-        "SELECT sequence, id, time, amount, entities FROM entries WHERE sequence IN (1, 2)",
-        "SELECT id FROM entries WHERE id >= 'a' AND id < 'b' AND erasure IS NULL "
-        "ORDER BY id LIMIT 20",
-    ):
-        plan = web.door.ledger._database.read(f"EXPLAIN QUERY PLAN {sql}")
-        assert all("SCAN" not in row[3] for row in plan), plan
-    for sql in (
-        "SELECT number FROM audit WHERE action IN ('a', 'b') ORDER BY number DESC LIMIT 9",
-        "SELECT sequence, case_id FROM alerts WHERE sequence IN (1, 2)",
-        "SELECT DISTINCT entity FROM cases WHERE entity >= 'a' AND entity < 'b' LIMIT 20",
-        "SELECT day FROM day_counts WHERE day >= '2026-01-01'",
-        "SELECT day FROM day_labels WHERE day >= '2026-01-01'",
-        "SELECT day FROM day_rules WHERE day >= '2026-01-01' AND day <= '2026-01-31'",
-        "SELECT sequence FROM labelled_rows WHERE day >= '2026-01-01' AND day <= '2026-01-02'",
-    ):
-        plan = web.database.read(f"EXPLAIN QUERY PLAN {sql}")
-        assert all("SCAN" not in row[3] for row in plan), plan

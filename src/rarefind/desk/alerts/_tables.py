@@ -69,4 +69,9 @@ STEPS = (
     );
     CREATE INDEX notes_of_case ON notes (case_id)
     """,
+    # With all cases in it, it was taken for those that are not closed, which were then sorted.
+    """
+    DROP INDEX cases_closed;
+    CREATE INDEX cases_closed ON cases (closed) WHERE closed IS NOT NULL
+    """,
 )

@@ -15,6 +15,7 @@ from rarefind.desk.api.patience import PatientProtocol
 from rarefind.desk.api.probe import DecisionProbe
 from rarefind.desk.api.web import web_app
 from rarefind.desk.folder import DeskFolder
+from rarefind.desk.pages.warming import warm_up
 
 #: Tokens that others make and revoke are known after so many seconds.
 _RELOAD = 1.0
@@ -52,9 +53,11 @@ def serve_web(
         with suppress(asyncio.CancelledError):
             await task
 
+    app = web_app(door, run)
+    warm_up(app)
     server = uvicorn.Server(
         uvicorn.Config(
-            web_app(door, run),
+            app,
             http=PatientProtocol,
             log_level="error",
             access_log=False,

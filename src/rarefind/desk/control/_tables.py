@@ -100,4 +100,5 @@ STEPS = (
     """,
     "ALTER TABLE blocks ADD COLUMN lift_note TEXT NOT NULL DEFAULT ''",
     "CREATE INDEX audit_by_subject ON audit (subject, number)",
+    "CREATE INDEX blocks_of_entity ON blocks (entity, id)",
 )

@@ -23,4 +23,5 @@ STEPS = (
         answered INTEGER
     );
     """,
+    "CREATE INDEX claims_by_state ON claims (state, id)",
 )

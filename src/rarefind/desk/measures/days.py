@@ -181,7 +181,9 @@ class Days:
         lines: dict[str, list[list[int]]] = {}
 
         def columns(name: str) -> list[list[int]]:
-            return lines.setdefault(name, [[0] * len(names) for _ in range(4)])
+            if name not in lines:
+                lines[name] = [[0] * len(names) for _ in range(4)]
+            return lines[name]
 
         for day, name, counted, alerts in self._database.read(
             f"SELECT day, {kind}, {count}, alerts FROM {table} "

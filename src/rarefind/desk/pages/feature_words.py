@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from babel.lists import format_list
@@ -101,7 +102,7 @@ class FeatureWords:
         told = [self.part(each) for each in parts if not each.lowers][:most]
         return format_list(told, locale=self._t.locale) if told else ""
 
-    @property
+    @cached_property
     def _known(self) -> set[str]:
         return {*self._schema.columns, *self._schema.features.names}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from babel import Locale
@@ -53,7 +54,7 @@ class Formats:
     def number(self, number: float, digits: int | None = None) -> str:
         """A number, by default with as many digits as it needs, at most three after the point."""
         form = None if digits is None else "#,##0" + ("." + "0" * digits if digits else "")
-        return format_decimal(number, form, locale=self._locale)
+        return _decimal(number or 0, form, str(self._locale))
 
     def amount(self, minor: int) -> str:
         """An amount that is stored in minor units."""
@@ -64,7 +65,7 @@ class Formats:
         """A share of 1 in per cent."""
         pattern = "#,##0" + ("." + "0" * digits if digits else "")
         own = self._locale.percent_formats[None].pattern
-        return format_percent(share, own.replace("#,##0", pattern), locale=self._locale)
+        return _percent(share or 0, own.replace("#,##0", pattern), str(self._locale))
 
     def day(self, time: int) -> str:
         """The day of a time."""
@@ -123,3 +124,13 @@ class Formats:
 
     def _local(self, time: int) -> datetime:
         return instant(time).astimezone(self._zone)
+
+
+@lru_cache(4_096)  # charts write the same few numbers again and again
+def _decimal(number: float, form: str | None, locale: str) -> str:
+    return format_decimal(number or 0, form, locale=locale)
+
+
+@lru_cache(4_096)
+def _percent(share: float, form: str, locale: str) -> str:
+    return format_percent(share, form, locale=locale)

@@ -80,10 +80,9 @@ def list_cases(door: WebDoor, today: Today, wanted: QueueFilter, person: str) ->
     if wanted.shown == "all":
         return _all(door, wanted)
     if wanted.shown == "snoozed":
-        lines = door.cases.lines(door.cases.waiting.in_hand("snoozed", _LOOKED_AT))
+        ranked = _snoozed(door, wanted)
     else:
-        lines = today.lines
-    ranked = list(enumerate(lines, start=1))
+        ranked = list(enumerate(today.lines, start=1))
     if wanted.shown == "mine":
         ranked = [each for each in ranked if each[1].case.holder == person]
     elif wanted.shown == "others":
@@ -136,6 +135,17 @@ def _all(door: WebDoor, wanted: QueueFilter) -> QueuePage:
             return QueuePage([(0, line) for line in found])
         if looked_at >= _LOOKED_AT:
             return QueuePage([(0, line) for line in found], lines[-1])
+
+
+def _snoozed(door: WebDoor, wanted: QueueFilter) -> list[tuple[int, CaseLine]]:
+    """What is put aside, with its ranks; no more than a page needs where all are wanted."""
+    cases = list(enumerate(door.cases.waiting.in_hand("snoozed", _LOOKED_AT), start=1))
+    if wanted.after is not None:
+        cases = [each for each in cases if _is_after(each[1], wanted.after)]
+    if not wanted.is_narrow:
+        cases = cases[: _PAGE + 1]
+    lines = door.cases.lines([case for _, case in cases])
+    return [(rank, line) for (rank, _), line in zip(cases, lines, strict=True)]
 
 
 def _narrowed(door: WebDoor, wanted: QueueFilter, lines: list[CaseLine]) -> set[int]:

@@ -17,7 +17,7 @@ from rarefind.desk.pages.assets import asset
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["render"]
+__all__ = ["compile_templates", "render"]
 
 #: What a page may load, and who may show it: nothing of other sites, nothing written in the page.
 POLICY: Final = (
@@ -32,6 +32,12 @@ def render(template: str, status: int, shown: Mapping[str, Any]) -> HTMLResponse
     # Its own forms tell the desk which page they come from; nobody else is told.
     headers = {"content-security-policy": POLICY, "referrer-policy": "same-origin"}
     return HTMLResponse(text, status, headers=headers)
+
+
+def compile_templates() -> None:
+    """Have all templates at hand: compiling one takes longer than writing a page."""
+    for file in files("rarefind.desk.pages").joinpath("templates").iterdir():
+        _environment().get_template(file.name)
 
 
 @cache
