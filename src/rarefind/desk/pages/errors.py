@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Final
 
 import msgspec
@@ -13,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from rarefind.desk.api.problems import MEDIA
 from rarefind.desk.pages import cookies
 from rarefind.desk.pages.forms import Form
+from rarefind.desk.pages.sentences import find_sentence
 from rarefind.desk.pages.visit import HOME, Guest, visit_of
 from rarefind.desk.records import Problem
 
@@ -20,6 +22,8 @@ __all__ = ["ProblemPages", "is_page", "problem_page"]
 
 #: Whose sentence says more than the text of the page does.
 _TELLING: Final = frozenset({"conflict", "invalid", "not-found", "too-large"})
+#: What is said of an address that no route knows, and the page says as well.
+_NOTHING_THERE: Final = f"{HTTPStatus.NOT_FOUND.phrase}."
 #: By which htmx shows the problem as the page, and not in the part of it that was asked for.
 _IN_THE_PAGE: Final = {"hx-retarget": "#main", "hx-reselect": "#main", "hx-reswap": "outerHTML"}
 
@@ -76,9 +80,18 @@ async def problem_page(request: Request, problem: Problem, status: int) -> Respo
         "problem.html",
         status,
         kind=problem.type.replace("-", "_"),
-        detail=problem.detail if problem.type in _TELLING else "",
+        detail=_detail(visit, problem),
         said="",
     )
     if visit.is_partial:
         response.headers.update(_IN_THE_PAGE)
     return response
+
+
+def _detail(visit: Guest, problem: Problem) -> str:
+    """What is wrong in particular, in the language of the visitor; empty if nobody has said so."""
+    if problem.type not in _TELLING or problem.detail == _NOTHING_THERE:
+        return ""
+    return (
+        problem.detail if visit.t.language == "en" else find_sentence(visit.t, problem.detail) or ""
+    )

@@ -82,7 +82,7 @@ def first_reason(visit: Visit, words: FeatureWords, line: CaseLine) -> str:
         return visit.t("queue.rule", rule=alert.rules[0])
     if alert.kind == "random":
         return visit.t("queue.drawn")
-    return visit.t("queue.no_reason") if alert.reason is None else alert.reason
+    return visit.t("queue.no_reason") if alert.reason is None else visit.tell(alert.reason)
 
 
 def _rule_choices(visit: Visit, chosen: str) -> list[tuple[str, str]]:

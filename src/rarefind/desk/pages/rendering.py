@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
@@ -61,16 +61,16 @@ def _environment() -> Environment:
     environment.globals |= {
         "asset": asset,
         "version": __version__,
-        "pairs": _pairs,
+        "told": _told,
         "longest_name": LONGEST_NAME,
     }
     environment.filters["segment"] = _segment
     return environment
 
 
-def _pairs(values: Iterable[str]) -> list[tuple[str, str]]:
-    """Values as a choice whose texts they are themselves."""
-    return [(value, value) for value in values]
+def _told(values: Iterable[str], tell: Callable[[str], str]) -> list[tuple[str, str]]:
+    """Values as a choice whose texts they are themselves, in the language of a reader."""
+    return [(value, tell(value)) for value in values]
 
 
 def _segment(name: str) -> str:

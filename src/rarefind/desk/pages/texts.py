@@ -59,6 +59,12 @@ class Texts:
         """Return all keys."""
         return set(self._texts)
 
+    def below(self, heading: str) -> Iterator[tuple[str, str]]:
+        """Return the texts of a heading, by what follows it in their keys."""
+        for key, text in self._texts.items():
+            if key.startswith(f"{heading}.") and isinstance(text, str):
+                yield key.removeprefix(f"{heading}."), text
+
     def _written(self, value: str | int) -> str:
         return value if isinstance(value, str) else format_decimal(value, locale=self.locale)
 

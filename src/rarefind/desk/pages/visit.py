@@ -27,6 +27,7 @@ from rarefind.desk.pages.formats import Formats
 from rarefind.desk.pages.forms import Form, read_form
 from rarefind.desk.pages.menu import menu_of
 from rarefind.desk.pages.rendering import render
+from rarefind.desk.pages.sentences import in_language
 from rarefind.desk.pages.texts import choose_language, texts_in
 from rarefind.desk.people import Session, User
 
@@ -93,6 +94,7 @@ class Guest:
     def page(self, template: str, status: int = 200, **shown: Any) -> Response:
         """Answer with a page; templates have ``visit``, ``t``, ``show`` and what is named here."""
         said = self.request.query_params.get("said", "")
+        errors = {name: self.tell(text) for name, text in shown.pop("errors", {}).items()}
         return render(
             template,
             status,
@@ -106,11 +108,16 @@ class Guest:
                 "path": self.request.url.path,
                 "csrf": cookies.form_token(self.door.secret, self.owner),
                 "said": f"said.{said}" if f"said.{said}" in self.t else "",
-                "errors": {},
+                "errors": errors,
+                "tell": self.tell,
                 "form": self.form.values,
             }
             | shown,
         )
+
+    def tell(self, sentence: str) -> str:
+        """A sentence of the domain, in the language of the visitor."""
+        return in_language(self.t, sentence)
 
     def go(self, path: str, said: str = "", **query: str | int) -> Response:
         """Answer a form that was done: show another page, and say ``said.…`` there."""
