@@ -12,8 +12,10 @@ PY := $(BIN)/python
 
 .PHONY: demo test coverage fuzz fuzz-sql check study bench bench-all bench-desk docs test-lowest clean
 
+# Four models are compared, and then a desk runs until Ctrl-C: at a terminal, where CI is not set.
+# Machines get the comparison alone; make demo ARGS=--no-serve asks for that anywhere.
 demo: $(VENV)/.demo
-	$(PY) -m rarefind demo
+	$(PY) -m rarefind demo $(if $(CI),--no-serve) $(ARGS)
 
 test: $(VENV)/.dev
 	$(PY) -m pytest -n auto --dist worksteal --durations 30

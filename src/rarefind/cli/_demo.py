@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from rarefind._core.extras import MissingExtraError
 from rarefind.cli import _options as options
 
 if TYPE_CHECKING:
@@ -73,11 +76,20 @@ def demo(
         int, typer.Option(min=20, help="About one payment in so many is a fraud.")
     ] = 700,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the first world.")] = 1,
+    serve: Annotated[
+        bool | None,
+        typer.Option(
+            "--serve/--no-serve",
+            help="Run a desk in the end, as rarefind serve --demo does; by default at a terminal, "
+            "and not with --json or where CI is set.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
-    """Simulate payments with rare fraud, and compare what a day's checks find by four models."""
+    """Compare what a day's checks find by four models, then run a desk, on simulated payments."""
     from rarefind.cli._demo_report import write_page
     from rarefind.cli._steps import steps
 
@@ -91,6 +103,30 @@ def demo(
         typer.echo(json.dumps(_for_machines(found), indent=2))
     else:
         _print(found, report)
+    if serve or (serve is None and not as_json and _somebody_watches()):
+        _serve(is_wanted=bool(serve))
+
+
+def _somebody_watches() -> bool:
+    """Whether a person is there to open a desk and to stop it: a machine would wait for ever."""
+    return not os.environ.get("CI") and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _serve(*, is_wanted: bool) -> None:
+    """Run a desk to try; where it is not installed, only who has asked for it is refused."""
+    from rarefind.cli._desk import desk_errors
+    from rarefind.cli._serve_demo import serve_demo
+
+    try:
+        with desk_errors():
+            from rarefind.desk.demo import DemoSize
+
+            typer.echo("Now a desk on such payments, which takes about half a minute to make.")
+            serve_demo(None, DemoSize())
+    except MissingExtraError as error:
+        if is_wanted:
+            raise
+        typer.echo(str(error))
 
 
 def run(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from rarefind.cli._desk import DatabaseUrl, DeskPath, desk_errors
+from rarefind.cli._desk import DatabaseUrl, desk_errors
 
 if TYPE_CHECKING:
     from rarefind.desk.database import Durability
@@ -18,21 +18,27 @@ _SURVIVES = {
     "process": "What is answered survives the end of the process, and not a loss of power.",
     "disk": "What is answered is on the disk, and survives a loss of power.",
 }
+_PORT, _HOST = 8321, "127.0.0.1"
 _ONLY: tuple[ProcessName, ...] = ("decision", "web", "worker")
 
 
 def serve(
-    path: DeskPath,
+    path: Annotated[
+        Path | None, typer.Argument(metavar="[DIR]", help="The folder of the desk.")
+    ] = None,
     port: Annotated[
-        int, typer.Option(min=0, max=65_535, help="Of transactions; 0 for any free one.")
-    ] = 8321,
+        int | None,
+        typer.Option(
+            min=0, max=65_535, help="Of transactions; by default 8321; 0 for any free one."
+        ),
+    ] = None,
     web_port: Annotated[
         int | None,
         typer.Option(
             min=0, max=65_535, help="Of people and their programs; by default the next port."
         ),
     ] = None,
-    host: Annotated[str, typer.Option(help="By default this machine alone.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="By default this machine alone.")] = _HOST,
     durability: Annotated[
         str, typer.Option(metavar="process|disk", help="What an answer survives.")
     ] = "disk",
@@ -41,8 +47,26 @@ def serve(
         str | None,
         typer.Option(metavar="decision|web|worker", help="Be this one process of the three."),
     ] = None,
+    demo: Annotated[
+        bool,
+        typer.Option(
+            "--demo",
+            help="Serve a desk with simulated weeks behind it, in a temporary folder that is "
+            "removed at the end; in DIR, which must be empty, it is kept.",
+        ),
+    ] = False,
+    cards: Annotated[int, typer.Option(min=100, help="With --demo: how many cards pay.")] = 500,
+    days: Annotated[
+        int, typer.Option(min=28, max=120, help="With --demo: the days behind it.")
+    ] = 63,
 ) -> None:
     """Run a desk until Ctrl-C: decide transactions, serve the page, do what can wait."""
+    if demo:
+        _serve_demo(path, port, web_port, cards, days, (host, database, only))
+        return
+    if path is None:
+        raise ValueError("Name the folder of a desk, or give --demo for one to try.")
+    port = _PORT if port is None else port
     chosen: Durability = "process" if durability == "process" else "disk"
     if durability != chosen:
         raise ValueError(f"--durability is process or disk, not {durability!r}.")
@@ -56,6 +80,33 @@ def serve(
             _serve_all(settings, host, port, people)
         else:
             _serve_one(one, settings, host, port, people)
+
+
+def _serve_demo(
+    path: Path | None,
+    port: int | None,
+    web_port: int | None,
+    cards: int,
+    days: int,
+    others: tuple[str, str | None, str | None],
+) -> None:
+    """Serve a desk to try; what it cannot be is refused."""
+    from rarefind.cli._serve_demo import serve_demo
+
+    if others != (_HOST, None, None):
+        raise ValueError(
+            "--demo prints links that let people in, and is for this machine alone: leave out "
+            "--host, --database and --only."
+        )
+    if path is not None and path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise ValueError(
+            f"{path} is not an empty folder: name another for --demo, or leave --demo out to open "
+            "the desk that is there."
+        )
+    with desk_errors():
+        from rarefind.desk.demo import DemoSize
+
+        serve_demo(path, DemoSize(cards, days), port=port, web_port=web_port)
 
 
 def _checked(path: Path, database: str | None, durability: Durability) -> DeskSettings:

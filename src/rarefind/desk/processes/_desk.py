@@ -143,9 +143,12 @@ def ask_notes(listener: socket.socket, seconds: float = 1.0) -> list[str] | None
         connection.close()
 
 
-def take_port(host: str, port: int, option: str = "--port") -> socket.socket:
+def take_port(
+    host: str, port: int, option: str = "--port", *, patience: float | None = None
+) -> socket.socket:
     """Take a port of this machine; one that is taken for longer than a restart is an error."""
-    deadline = time.monotonic() + (_WAIT if port else 0)
+    wait = _WAIT if patience is None else patience
+    deadline = time.monotonic() + (wait if port else 0)
     while True:
         try:
             return socket.create_server((host, port), family=_family(host), backlog=2_048)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rarefind.desk.clock import DeskClock
 from rarefind.desk.control import Control
 from rarefind.desk.database import Database
@@ -16,15 +18,23 @@ from rarefind.desk.measures.day_labels import LabelCounter
 from rarefind.desk.measures.drift import DriftMeasure
 from rarefind.desk.measures.shadow_scores import ShadowScores
 from rarefind.desk.worker._jobs import Job
-from rarefind.desk.worker._sparingly import Sparingly
+from rarefind.desk.worker._sparingly import WAIT, Sparingly
 
 __all__ = ["figure_jobs"]
 
 
 def figure_jobs(
-    folder: DeskFolder, database: Database, ledger: Ledger, clock: DeskClock
+    folder: DeskFolder,
+    database: Database,
+    ledger: Ledger,
+    clock: DeskClock,
+    *,
+    sparingly: bool = True,
 ) -> list[Job]:
-    """The jobs that count what the pages show, none of which is urgent."""
+    """The jobs that count what the pages show, none of which is urgent.
+
+    They pause for longer than they work, unless nothing is decided beside them.
+    """
     schema = folder.schema
     models, intake = Control(database, schema, folder.models, clock).models, Intake(schema)
     days = DayCounter(database, ledger, schema)
@@ -38,12 +48,15 @@ def figure_jobs(
         labels.forget(ledger.deleted().sequence)
         return False
 
+    def step(run: Callable[[], bool], wait: float = WAIT) -> Callable[[], bool]:
+        return Sparingly(run, wait=wait).run if sparingly else run
+
     return [
-        Job("days", Sparingly(days.run, wait=5.0).run, every=1.0),
-        Job("day-labels", Sparingly(labels.run, wait=5.0).run, every=1.0),
+        Job("days", step(days.run, 5.0), every=1.0),
+        Job("day-labels", step(labels.run, 5.0), every=1.0),
         Job("day-cases", cases.run, every=20.0),
-        Job("scores", Sparingly(scores.run).run, every=0.2),
-        Job("comparisons", Sparingly(compared.run).run, every=1.0),
-        Job("drift", Sparingly(drift.run, wait=600.0).run, every=60.0),
+        Job("scores", step(scores.run), every=0.2),
+        Job("comparisons", step(compared.run), every=1.0),
+        Job("drift", step(drift.run, 600.0), every=60.0),
         Job("old-labels", forget, every=3600.0),
     ]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from rarefind.desk.api.logs import Log, place_of
 from rarefind.desk.database import DatabaseUnavailable
 
-__all__ = ["Job", "run_jobs"]
+__all__ = ["Job", "catch_up", "run_jobs"]
 
 #: Seconds between two pieces of work, in which the decision process has the machine to itself.
 _PAUSE = 0.005
@@ -47,6 +47,13 @@ def run_jobs(jobs: Sequence[Job], stop: threading.Event, log: Log) -> None:
                 _run(job, log)
                 stop.wait(_PAUSE)
         stop.wait(max(min(job.due for job in jobs) - time.monotonic(), 0.0))
+
+
+def catch_up(jobs: Sequence[Job]) -> None:
+    """Run each job until it has nothing more to do; one that fails ends it."""
+    for job in jobs:
+        while job.run():
+            continue
 
 
 def _run(job: Job, log: Log) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-__all__ = ["Sparingly"]
+__all__ = ["WAIT", "Sparingly"]
 
 #: The share of the time that is worked, and seconds until it is asked again when nothing is left.
-_SHARE, _WAIT = 0.2, 30.0
+_SHARE, WAIT = 0.2, 30.0
 
 
 class Sparingly:
@@ -22,7 +22,7 @@ class Sparingly:
         Seconds until it is asked again when there is nothing more.
     """
 
-    def __init__(self, step: Callable[[], bool], *, wait: float = _WAIT) -> None:
+    def __init__(self, step: Callable[[], bool], *, wait: float = WAIT) -> None:
         self._step, self._wait, self._not_before = step, wait, 0.0
 
     def run(self) -> bool:

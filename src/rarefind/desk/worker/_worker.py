@@ -11,6 +11,7 @@ from rarefind.desk.alerts import Cases, delete_closed
 from rarefind.desk.api.logs import Log
 from rarefind.desk.clock import DeskClock
 from rarefind.desk.control import Control
+from rarefind.desk.database import Database
 from rarefind.desk.folder import DeskFolder
 from rarefind.desk.intake import Intake
 from rarefind.desk.labels import Claims, LabelHistory
@@ -87,9 +88,28 @@ def work(
         log.info("stopped")
 
 
-def make_jobs(folder: DeskFolder, clock: DeskClock, log: Log) -> list[Job]:
-    """The jobs of a worker that it does itself, the most urgent first."""
-    schema, database, ledger = folder.schema, folder.open_desk(), folder.read_ledger()
+def make_jobs(
+    folder: DeskFolder,
+    clock: DeskClock,
+    log: Log,
+    *,
+    database: Database | None = None,
+    sparingly: bool = True,
+) -> list[Job]:
+    """The jobs of a worker that it does itself, the most urgent first.
+
+    Parameters
+    ----------
+    folder : DeskFolder
+    clock : DeskClock
+    log : Log
+    database : Database, optional
+        That of the desk; by default a connection of their own.
+    sparingly : bool
+        Whether decisions are made beside them, which need the machine more.
+    """
+    schema, ledger = folder.schema, folder.read_ledger()
+    database = database or folder.open_desk()
     labels = LabelHistory(database, schema, clock)
     cases, claims = Cases(database, schema, labels, clock), Claims(database, labels, clock)
     outbox = Outbox(database, clock)
@@ -133,5 +153,5 @@ def make_jobs(folder: DeskFolder, clock: DeskClock, log: Log) -> list[Job]:
         Job("expiry", expire, every=60.0),
         Job("old-cases", delete_old, every=600.0),
         Job("outbox", lambda: outbox.forget(clock.now() - kept) > 0, every=600.0),
-        *figure_jobs(folder, database, ledger, clock),
+        *figure_jobs(folder, database, ledger, clock, sparingly=sparingly),
     ]
