@@ -6,21 +6,21 @@ from datetime import UTC, datetime
 from functools import partial
 
 from rarefind.desk.control import Control
-from rarefind.desk.demo.plan import Planned
+from rarefind.desk.demo.agenda import AgendaItem
 from rarefind.desk.demo.rules import RULES, WATCHED, DemoRule
 from rarefind.desk.demo.staff import EXPERT
 from rarefind.desk.demo.world import DAY, DemoWorld
 
-__all__ = ["planned_changes"]
+__all__ = ["expert_agenda"]
 
 #: The list is looked through so often; a terminal with so many claimed payments goes on it.
 _EVERY, _CLAIMS = 7 * DAY, 3
 
 
-def planned_changes(control: Control, world: DemoWorld) -> list[Planned]:
+def expert_agenda(control: Control, world: DemoWorld) -> list[AgendaItem]:
     """What the expert does, and when."""
     found = [
-        Planned(time, partial(_keep_list, control, world, time))
+        AgendaItem(time, partial(_keep_list, control, world, time))
         for time in range(world.at(0.0), world.now, _EVERY)
     ]
     for rule in RULES:
@@ -30,7 +30,7 @@ def planned_changes(control: Control, world: DemoWorld) -> list[Planned]:
                 if not place
                 else partial(control.rules.set_role, rule.name, role, EXPERT)
             )
-            found.append(Planned(world.at(share), step))
+            found.append(AgendaItem(world.at(share), step))
     return found
 
 

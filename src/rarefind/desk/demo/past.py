@@ -15,9 +15,9 @@ from rarefind.desk.clock import ManualClock
 from rarefind.desk.control import Control
 from rarefind.desk.database import Database
 from rarefind.desk.decision import Decider
-from rarefind.desk.demo.changes import planned_changes
+from rarefind.desk.demo.agenda import Agenda, AgendaItem
+from rarefind.desk.demo.changes import expert_agenda
 from rarefind.desk.demo.models import FIRST, SECOND, fit_model, training_table
-from rarefind.desk.demo.plan import Plan, Planned
 from rarefind.desk.demo.staff import EXPERT, INVESTIGATORS, SCIENTIST
 from rarefind.desk.demo.world import DAY, DemoWorld
 from rarefind.desk.features import FeatureState
@@ -104,7 +104,7 @@ class PastWeeks:
         self._cases_job = next(job for job in jobs if job.name == "cases")
         self._expire = next(job for job in jobs if job.name == "expiry").run
         self._transactions = list(table_transactions(world.past, Intake(schema)))
-        self._plan = Plan(self._planned())
+        self._agenda = Agenda(self._items())
 
     def run(self) -> None:
         """Let all of it happen."""
@@ -128,8 +128,8 @@ class PastWeeks:
 
     def _hour(self, hour: int) -> None:
         """What people do in an hour of a day."""
-        planned = self._plan.until(self.clock.now())
-        for each in planned:
+        due = self._agenda.until(self.clock.now())
+        for each in due:
             each.do()
         if _FIRST_HOUR <= hour <= _LAST_HOUR:
             self.follow()
@@ -140,7 +140,7 @@ class PastWeeks:
         if hour == _CLAIMS_HOUR:
             self._answer_claims()
             self._expire()
-        if planned or hour in (_FIRST_HOUR, _LAST_HOUR):
+        if due or hour in (_FIRST_HOUR, _LAST_HOUR):
             self._learn()
 
     def follow(self) -> None:
@@ -168,13 +168,13 @@ class PastWeeks:
         self.cases.decide(case.id, person, "fraud" if is_fraud else "genuine", note)
         if is_fraud and self._rng.random() < _BLOCKED:
             block = self.control.blocks.ask(case.entity, person, note)
-            self._plan.add(self.clock.now() + _NEW_CARD, partial(self._lift, block.id))
+            self._agenda.add(self.clock.now() + _NEW_CARD, partial(self._lift, block.id))
 
     def _lift(self, block: int) -> None:
         self.control.blocks.lift(block, EXPERT, "The customer has another card.")
 
     def _answer_claims(self) -> None:
-        """Confirm what customers claimed before yesterday, and take in what they claim now."""
+        """Answer what customers claimed more than a day ago."""
         for claim in self._claims.new():
             if claim.at < self.clock.now() - DAY:
                 answer = (
@@ -197,18 +197,18 @@ class PastWeeks:
             self._in_force = changed
         self._decider.use(self._in_force)
 
-    def _planned(self) -> list[Planned]:
+    def _items(self) -> list[AgendaItem]:
         """What is to happen at which time, beside the checks."""
         world = self._world
-        found = planned_changes(self.control, world)
+        found = expert_agenda(self.control, world)
         past = world.past.dropna(subset=["claimed_at"])
         at = past["claimed_at"].astype("datetime64[ns]").astype("int64")
         for id, time in zip(past["payment"], at, strict=True):
             if time <= world.now:
-                found.append(Planned(int(time), partial(self._claims.make, id)))
+                found.append(AgendaItem(int(time), partial(self._claims.make, id)))
         for share, name in _MODELS:
             time = world.at(share)
-            found.append(Planned(time, partial(self._bring_model, name)))
+            found.append(AgendaItem(time, partial(self._bring_model, name)))
         return found
 
     def _bring_model(self, name: str) -> None:
@@ -217,7 +217,7 @@ class PastWeeks:
         path = self._scratch / f"{name}.rarefind"
         world = self._world
         known = self.clock.now() - int(_UNKNOWN * (world.now - world.begin))
-        fit_model(name, training_table(world.past, known), path)
+        fit_model(name, training_table(world, known), path)
         self._say("Going on with it")
         models = self.control.models
         added = models.add(path, SCIENTIST, name)

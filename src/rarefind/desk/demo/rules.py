@@ -43,8 +43,8 @@ class DemoRule:
 RULES: Final = (
     DemoRule(
         "far from home",
-        "amount > 5 * card_mean_30D and country != card_country and not ecommerce",
-        "The card is used by somebody else, and in a shop.",
+        "amount > 4 * card_mean_30D and country != card_country",
+        "The card is used by somebody else, and not at home.",
         ((0.02, "shadow"), (0.15, "scoring"), (0.3, "blocking")),
     ),
     DemoRule(

@@ -44,6 +44,7 @@ SCHEMA: Final = Schema.from_text(
 
     [alerts]
     entity = "card"
+    random_share = 0.1
 
     [labels]
     delay = "14D"
@@ -90,12 +91,14 @@ class DemoWorld:
     ----------
     begin, now : int
         The first midnight and the present, in nanoseconds since 1970 in UTC.
-    past, coming : DataFrame
-        The columns of the desk, and ``fraud`` and ``claimed_at``.
+    before, past, coming : DataFrame
+        What was paid before the desk, up to now, and later: the columns of the desk, and ``fraud``
+        and ``claimed_at``.
     """
 
     begin: int
     now: int
+    before: pd.DataFrame
     past: pd.DataFrame
     coming: pd.DataFrame
 
@@ -140,6 +143,7 @@ def simulate_world(size: DemoSize, now: int) -> DemoWorld:
     return DemoWorld(
         begin,
         now,
+        made[time < begin].reset_index(drop=True),
         made[(time >= begin) & (time <= now)].reset_index(drop=True),
         made[time > now].reset_index(drop=True),
     )

@@ -33,7 +33,8 @@ def propose(
     """Return rules with what they are worth on rows that they were not learnt from.
 
     Numbers, truths and features are learnt from; a rule that finds nothing later that the rules
-    and models in force do not find is left out. The best come first: most hits that it adds, then
+    and models in force do not find is left out, and so is one whose precision may be that of a
+    random choice. The best come first: most hits that it adds, then
     fewest false alerts.
 
     Parameters
@@ -110,9 +111,15 @@ def _judge(rows: HistoryRows, rules: dict[str, Rule], others: Others) -> dict[st
         text: totals.measures(RuleCounts.of(rows, rows.fires(rule), raised))
         for text, rule in rules.items()
     }
-    useful = [(text, one) for text, one in found.items() if one.counts.added]
+    useful = [(text, one) for text, one in found.items() if _is_useful(one)]
     useful.sort(key=lambda each: (-each[1].counts.added, each[1].counts.false_alerts))
     return dict(useful)
+
+
+def _is_useful(one: RuleMeasures) -> bool:
+    """Whether a rule adds hits, and fires on frauds more often than anything at random would."""
+    base = one.frauds / max(one.frauds + one.genuine, 1)
+    return one.counts.added > 0 and one.precision_interval[0] > base
 
 
 def _mask(length: int, places: Ints) -> Bools:

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import count
 
-__all__ = ["Plan", "Planned"]
+__all__ = ["Agenda", "AgendaItem"]
 
 
 @dataclass(frozen=True)
-class Planned:
+class AgendaItem:
     """Something to do at a time, in nanoseconds since 1970."""
 
     at: int
@@ -19,19 +19,19 @@ class Planned:
 
 
 @dataclass
-class Plan:
+class Agenda:
     """Things to do, to which more may be added.
 
     Examples
     --------
-    >>> plan = Plan([Planned(20, lambda: "later"), Planned(10, lambda: "first")])
-    >>> plan.add(15, lambda: "then")
-    >>> [each.do() for each in plan.until(15)]
+    >>> agenda = Agenda([AgendaItem(20, lambda: "later"), AgendaItem(10, lambda: "first")])
+    >>> agenda.add(15, lambda: "then")
+    >>> [each.do() for each in agenda.until(15)]
     ['first', 'then']
     """
 
-    first: Iterable[Planned] = ()
-    _waiting: list[tuple[int, int, Planned]] = field(default_factory=list, init=False)
+    first: Iterable[AgendaItem] = ()
+    _waiting: list[tuple[int, int, AgendaItem]] = field(default_factory=list, init=False)
     _numbers: count[int] = field(default_factory=count, init=False)
 
     def __post_init__(self) -> None:
@@ -39,10 +39,10 @@ class Plan:
             self.add(each.at, each.do)
 
     def add(self, at: int, do: Callable[[], object]) -> None:
-        """Plan something."""
-        heapq.heappush(self._waiting, (at, next(self._numbers), Planned(at, do)))
+        """Put something on it."""
+        heapq.heappush(self._waiting, (at, next(self._numbers), AgendaItem(at, do)))
 
-    def until(self, time: int) -> list[Planned]:
+    def until(self, time: int) -> list[AgendaItem]:
         """Take out what is due by a time, the first first."""
         due = []
         while self._waiting and self._waiting[0][0] <= time:
