@@ -18,7 +18,7 @@ demo: $(VENV)/.demo
 	$(PY) -m rarefind demo $(if $(CI),--no-serve) $(ARGS)
 
 test: $(VENV)/.dev
-	$(PY) -m pytest -n auto --dist worksteal --durations 30
+	$(PY) -m pytest -n auto --dist worksteal --durations 30 -rs
 
 # The same, counting the lines that tests run; it takes a quarter longer.
 coverage: $(VENV)/.dev

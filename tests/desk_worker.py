@@ -11,6 +11,8 @@ from rarefind.desk.api.logs import Log
 from rarefind.desk.intake import Intake
 from rarefind.desk.measures import HistoryKeeper, RuleWatch
 from rarefind.desk.measures.comparisons import Comparisons
+from rarefind.desk.measures.day_cases import CaseCounter
+from rarefind.desk.measures.day_counts import DayCounter
 from rarefind.desk.measures.day_labels import LabelCounter
 from rarefind.desk.measures.shadow_scores import ShadowScores
 from rarefind.trees import MetaAPClassifier
@@ -55,6 +57,16 @@ def pay_and_compare(web):
             web.database, web.door.ledger, models, web.door.models, Intake(schema), web.clock
         ),
         Comparisons(web.database, web.door.ledger, models, schema, web.clock),
+    )
+
+
+def count_days(web):
+    """Count what monitoring shows of each day."""
+    schema = web.schema
+    _run(
+        DayCounter(web.database, web.door.ledger, schema),
+        LabelCounter(web.database, web.door.ledger, web.door.labels, schema),
+        CaseCounter(web.database, schema, web.clock),
     )
 
 

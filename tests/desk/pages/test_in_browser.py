@@ -1,19 +1,10 @@
 """Signing in, in a real browser: by keyboard, without errors, and fitting a phone."""
 
-from pathlib import Path
-
-import pytest
 from desk_pages import PASSWORD, PagesDesk
 from desk_served import served
 
 from rarefind.desk.pages.menu import menu_of
 
-AXE = (Path(__file__).parents[2] / "axe" / "axe.min.js").read_text(encoding="utf-8")
-#: What is wrong for somebody, by the rules of WCAG 2.2 AA.
-FOUND = """() => axe.run(document, {
-  runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-}).then(all => all.violations.filter(one => ['serious', 'critical'].includes(one.impact))
-  .map(one => one.id + ': ' + one.nodes.map(node => node.html.slice(0, 120)).join(' | ')))"""
 LONG = "W" * 40 + " " + "محمد عبد الله " * 4
 
 
@@ -47,21 +38,3 @@ def test_an_admin_signs_in_by_keyboard_and_every_page_fits_a_phone(browser, tmp_
         assert told == []
         page.close()
     web.close()
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_serious_on_any_page(browser, web, theme):
-    web.door.people.invite("zoe", "scientist", "admin")
-    web.door.people.users.disable("auditor", "admin")
-    web.door.webhooks.make("https://example.com/in", ["alert.raised"], "admin")
-    pages = ["/desk/sign-in", *(item.path for item in menu_of("admin")), "/desk/account"]
-    with served(web.app) as url:
-        context = browser.new_context(color_scheme=theme)
-        page = context.new_page()
-        for path in [*pages, "/desk/nothing"]:
-            page.goto(url + path)
-            page.evaluate(AXE)
-            assert page.evaluate(FOUND) == [], path
-            name, _, value = web.cookie("admin").partition("=")
-            context.add_cookies([{"name": name, "value": value, "url": url}])
-        context.close()

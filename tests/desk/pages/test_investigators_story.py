@@ -4,6 +4,7 @@ import os
 import re
 
 import pytest
+from desk_hands import PATIENCE
 from desk_pages import PASSWORD, PagesDesk
 from desk_served import served
 from desk_web import SCHEMA
@@ -31,6 +32,7 @@ def story(tmp_path, browser):
         web.door.cases.set_reasons([(line.best.sequence, amount / 5_000, "Why.")], why)
     with served(web.app) as url:
         page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.set_default_timeout(PATIENCE)
         page.told = []
         page.on("console", lambda message: page.told.append(message.text))
         page.on("pageerror", lambda error: page.told.append(str(error)))
@@ -132,6 +134,7 @@ def test_two_browsers_work_one_queue_and_no_case_is_decided_twice_or_lost(tmp_pa
         pages = []
         for name in ("investigator", "expert"):
             context = browser.new_context()
+            context.set_default_timeout(PATIENCE)
             cookie, _, value = web.cookie(name).partition("=")
             context.add_cookies([{"name": cookie, "value": value, "url": url}])
             pages.append(context.new_page())

@@ -3,28 +3,14 @@
 import pytest
 from desk_pages import text_of
 from desk_web import NOON
+from desk_worker import count_days
 
 from rarefind.desk.intake import Intake
 from rarefind.desk.ledger import Position
-from rarefind.desk.measures.day_cases import CaseCounter
-from rarefind.desk.measures.day_counts import DayCounter
-from rarefind.desk.measures.day_labels import LabelCounter
 from rarefind.desk.measures.drift import DriftMeasure
 from rarefind.desk.parity import ParityDay
 
 DAY = 86_400 * 10**9
-
-
-def count(web):
-    """Do what the worker would do."""
-    schema = web.schema
-    for job in (
-        DayCounter(web.database, web.door.ledger, schema),
-        LabelCounter(web.database, web.door.ledger, web.door.labels, schema),
-        CaseCounter(web.database, schema, web.clock),
-    ):
-        while job.run():
-            continue
 
 
 def test_an_empty_desk_has_a_page(web):
@@ -44,7 +30,7 @@ def test_the_page_says_what_was_found(web, language):
         web.door.cases.decide(case, "ann", verdict)
     web.door.parity.add([ParityDay("2026-01-30", 680_000, 0, 0, None)], Position(1, b""), 0)
     web.door.figures.latency.add("2026-01-31", (0.005, 0.01), (980, 15, 5))
-    count(web)
+    count_days(web)
     page = web.visit("/desk/monitoring?days=7", headers={"accept-language": language})
     said = text_of(page)
     assert page.status_code == 200
