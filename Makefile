@@ -10,7 +10,7 @@ else
 endif
 PY := $(BIN)/python
 
-.PHONY: demo test coverage fuzz fuzz-sql check study bench bench-all bench-desk docs test-lowest clean
+.PHONY: demo test coverage fuzz fuzz-sql check study bench bench-final bench-all bench-desk docs test-lowest clean
 
 # Four models are compared, and then a desk runs until Ctrl-C: at a terminal, where CI is not set.
 # Machines get the comparison alone; make demo ARGS=--no-serve asks for that anywhere.
@@ -45,12 +45,19 @@ check: $(VENV)/.dev
 study: $(VENV)/.bench
 	$(PY) -m studies $(if $(NAME),run $(NAME) $(ARGS),list)
 
-# rarefind beside its peers, written to docs/scoreboard.md; DATA is a folder of more sets.
+# rarefind beside its peers on what may be chosen by, written to benchmarks/results/; DATA is a folder
+# of more sets. A part of it: make bench ARGS="--half large --methods quick"
 bench: $(VENV)/.bench
-	$(PY) benchmarks/scoreboard.py $(if $(DATA),--data $(DATA))
+	$(PY) benchmarks/scoreboard.py $(if $(DATA),--data $(DATA)) $(ARGS)
+
+# The same on the final block, once, when all choices are made: docs/scoreboard.md, docs/prequential.md.
+bench-final: $(VENV)/.bench
+	$(PY) benchmarks/scoreboard.py --block final --final $(if $(DATA),--data $(DATA))
+	$(PY) benchmarks/prequential.py --block final --final
 
 # Every other figure of the docs, written to benchmarks/results/: hours.
 bench-all: bench
+	$(PY) benchmarks/prequential.py
 	$(PY) benchmarks/gamma_knn.py
 	$(PY) benchmarks/neighbors.py
 	$(PY) benchmarks/me2.py

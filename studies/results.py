@@ -32,7 +32,7 @@ class Results:
         self._study, self._quick = study, quick
         self.path = folder / f"{study.name}{'-quick' if quick else ''}.parquet"
         self._parts: list[pd.DataFrame] = []
-        self._has_news = False
+        self._news: set[Part] = set()
         if self.path.exists():
             found = self._in_file()
             # Of another protocol nothing can be used.
@@ -68,7 +68,7 @@ class Results:
         return {Part(str(d), int(r), str(w)) for d, r, w in keys.itertuples(index=False)}
 
     def add(self, part: Part, rows: list[Row]) -> None:
-        """Take in what a part gave."""
+        """Take in what a part gave, in place of what it gave before."""
         if not rows:
             raise ValueError(f"The part {part} of the study {self._study.name} gave no values.")
         table = pd.DataFrame([{**part._asdict(), **row._asdict()} for row in rows])
@@ -78,19 +78,22 @@ class Results:
             quick=self._quick,
             version=rarefind.__version__,
         )
+        self._parts = [
+            old[~pd.MultiIndex.from_frame(old[_KEY]).isin([part])] for old in self._parts
+        ]
         self._parts.append(table.astype(_KINDS)[list(_KINDS)])
-        self._has_news = True
+        self._news.add(part)
 
     def write(self) -> None:
         """Write the file again if there is something new.
 
-        Values of another protocol stay in it, and so do parts that another process has added.
+        Values of another protocol stay in it, and so do parts that another process has written.
         """
-        if not self._has_news:
+        if not self._news:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        table = self.table()
         with lock_folder(self.path.parent):
+            table = self.table(self._news if self.path.exists() else None)
             if self.path.exists():
                 kept = self._in_file()
                 ours, theirs = (pd.MultiIndex.from_frame(t[_KEY_IN_FILE]) for t in (table, kept))
@@ -98,4 +101,4 @@ class Results:
             table = table.sort_values(_KEY_IN_FILE, kind="stable", ignore_index=True)
             with atomic_write(self.path) as part:
                 table.to_parquet(part, index=False)
-        self._has_news = False
+        self._news = set()

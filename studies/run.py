@@ -38,6 +38,7 @@ def run_study(
     quick: bool = False,
     n_jobs: int = 1,
     verbose: int = 0,
+    again: bool = False,
 ) -> pd.DataFrame:
     """Run what is not done yet of a study.
 
@@ -58,6 +59,8 @@ def run_study(
         Processes.
     verbose : int, default=0
         Above 0, show progress.
+    again : bool, default=False
+        Run parts that the file has as well: their new values replace the old ones.
 
     Returns
     -------
@@ -76,7 +79,7 @@ def run_study(
         raise ValueError(
             f"No data set of the study {study.name} is at hand: name the folder that has them."
         )
-    done = results.done()
+    done = set() if again else results.done()
     left = [part for part in wanted if part not in done]
     written = time.monotonic()
     try:

@@ -102,6 +102,24 @@ def test_what_two_processes_add_is_kept(tmp_path):
     assert len(Results(Toy(), tmp_path).table()) == 3
 
 
+def test_what_is_run_again_replaces_what_was_there(tmp_path):
+    run_study(Toy(), tmp_path, runs=2)
+    other = Results(Toy(), tmp_path)
+    again = Toy()
+    run_study(again, tmp_path, runs=1, again=True)
+    assert again.ran == [Part("a", 0), Part("b", 0)]
+    newer = Results(Toy(), tmp_path)
+    newer.add(Part("a", 0), [Row("ours", "F1", 0.9, 1)])
+    newer.write()
+    # One that read the file before writes its own part only.
+    other.add(Part("b", 1), [Row("ours", "F1", 0.8, 1)])
+    other.write()
+    found = Results(Toy(), tmp_path).table().groupby(["dataset", "run"])["value"].agg(list)
+    assert found["a", 0] == [0.9]
+    assert found["b", 1] == [0.8]
+    assert len(found["b", 0]) == len(found["a", 1]) == 2
+
+
 def test_a_part_without_values_and_a_study_without_runs_are_refused(tmp_path):
     with pytest.raises(ValueError, match="gave no values"):
         Results(Toy(), tmp_path).add(Part("a", 0), [])
