@@ -58,6 +58,25 @@ def test_rules_and_lists(run, desk, tmp_path):
     assert wrong == "rarefind: There is no column 'amont': did you mean 'amount'?\n"
 
 
+def test_settings_are_changed_shown_and_reset(run, desk):
+    assert run("desk", "set", desk, "alerts.budget", "40") == "alerts.budget is 40.\n"
+    assert run("desk", "set", desk, "alerts.second_person", "yes", "--person", "ann")
+    asked = run("desk", "set", desk, "retention.days", "90", "--person", "ann")
+    assert asked == "Change 1 of retention.days waits for another person than ann.\n"
+    done = run("desk", "set", desk, "retention.days", "90", "--person", "bob")
+    assert done == "retention.days is 90.\n"
+    run("desk", "rule", "save", desk, "large", "amount > 10")
+    blocking = ("desk", "rule", "role", desk, "large", "blocking", "--person")
+    assert run(*blocking, "ann") == "Change 2 waits for another person than ann.\n"
+    assert run(*blocking, "bob") == "'large' is blocking, as version 2.\n"
+    shown = run("desk", "settings", desk)
+    assert "alerts.budget = 40, by " in shown
+    assert "; desk.toml says 20" in shown
+    assert run("desk", "reset", desk, "alerts.budget") == "alerts.budget is 20.\n"
+    wrong = run("desk", "set", desk, "alerts.lease", "soon", code=2)
+    assert "alerts.lease: 'soon' is not a length of time" in wrong
+
+
 def test_blocks(run, desk):
     run("desk", "block", desk, "c1", "--note", "the customer has called")
     assert "is blocked (block 1)" in run("desk", "block", desk, "c1")

@@ -22,6 +22,7 @@ from rarefind.cli._desk_models import app as desk_models
 from rarefind.cli._desk_parity import parity
 from rarefind.cli._desk_personal import erase, export
 from rarefind.cli._desk_rules import app as desk_rules
+from rarefind.cli._desk_settings import change_setting, list_settings, reset_setting
 from rarefind.cli._desk_snapshot import snapshot
 from rarefind.cli._desk_users import app as desk_users
 from rarefind.cli._desk_webhooks import app as desk_webhooks
@@ -70,6 +71,9 @@ desk.command(epilog="Example: rarefind desk unblock my-desk 4711")(unblock)
 desk.command(
     epilog="Example: rarefind desk features my-desk payments.csv --label fraud -o known.parquet"
 )(features)
+desk.command("settings", epilog="Example: rarefind desk settings my-desk")(list_settings)
+desk.command("set", epilog="Example: rarefind desk set my-desk alerts.budget 40")(change_setting)
+desk.command("reset", epilog="Example: rarefind desk reset my-desk alerts.budget")(reset_setting)
 desk.command(epilog="Example: rarefind desk audit my-desk --after 120")(audit)
 desk.command(epilog="Example: rarefind desk snapshot my-desk")(snapshot)
 desk.command(epilog="Example: rarefind desk export my-desk card 4711 -o 4711.json --by anna")(

@@ -13,7 +13,7 @@ import typer
 from rarefind.cli._desk import desk_errors
 
 if TYPE_CHECKING:
-    from rarefind.desk.control import Control
+    from rarefind.desk.control import ChangeKind, Control
 
 Person = Annotated[
     str | None, typer.Option(help="Who does it, for the audit log; by default the user name.")
@@ -40,6 +40,15 @@ def person_or_user(person: str | None) -> str:
         return getpass.getuser()
     except (OSError, KeyError):
         raise ValueError("It is not known who you are: give --person.") from None
+
+
+def approved_by_two(control: Control, kind: ChangeKind, subject: str, who: str) -> str:
+    """Approve what another person has asked for; a sentence where it waits for one, else empty."""
+    for change in control.requests.waiting(kind, subject):
+        if change.asked_by == who:
+            return f"Change {change.id} waits for another person than {who}."
+        control.requests.approve(change.id, who, kind)
+    return ""
 
 
 def time_of(nanoseconds: int) -> str:

@@ -10,7 +10,13 @@ import typer
 
 from rarefind._core.text import visible
 from rarefind.cli._desk import DatabaseUrl, DeskPath, desk_errors
-from rarefind.cli._desk_control import Person, open_control, person_or_user, time_of
+from rarefind.cli._desk_control import (
+    Person,
+    approved_by_two,
+    open_control,
+    person_or_user,
+    time_of,
+)
 from rarefind.cli._inputs import check_readable
 from rarefind.cli._options import AsJson, ModelFile
 
@@ -87,9 +93,18 @@ def promote(
     person: Person = None,
     database: DatabaseUrl = None,
 ) -> None:
-    """Let a model decide what is an alert; the one before stays beside it, and can come back."""
+    """Let a model decide what is an alert; the one before stays beside it, and can come back.
+
+    Where the desk wants a second person, it waits until another one has typed it, too.
+    """
+    who = person_or_user(person)
     with open_control(path, database) as control:
-        found = control.models.promote(digest, person_or_user(person), threshold)
+        found = control.models.promote(digest, who, threshold)
+        waits = approved_by_two(control, "model", found.digest, who)
+        found = control.models.get(found.digest)
+    if waits:
+        typer.echo(visible(waits))
+        return
     typer.echo(
         visible(
             f"{found.name} decides: an alert is a probability of {found.threshold:.4f} or more."

@@ -67,7 +67,7 @@ def erase(
 
         with DeskFolder(path, database) as folder:
             clock, desk = DeskClock(), folder.open_desk()
-            control = Control(desk, folder.schema, folder.models, clock)
+            control = Control(desk, folder.declared, folder.models, clock)
             order = order_erasure(control, entity, key, person_or_user(by))
             if order.state == "asked":
                 typer.echo(visible(f"Order {order.id} waits for another than {order.asked_by}."))

@@ -10,7 +10,14 @@ import typer
 
 from rarefind._core.text import visible
 from rarefind.cli._desk import DatabaseUrl, DeskPath
-from rarefind.cli._desk_control import Note, Person, open_control, person_or_user, time_of
+from rarefind.cli._desk_control import (
+    Note,
+    Person,
+    approved_by_two,
+    open_control,
+    person_or_user,
+    time_of,
+)
 from rarefind.cli._options import AsJson
 
 app = typer.Typer(
@@ -89,7 +96,10 @@ def save(
             constants=constants,
             note=note,
         )
+        waiting = control.requests.waiting("rule", name)
     typer.echo(visible(f"Version {saved.version} of {saved.name!r} is saved as {saved.role}."))
+    for change in waiting:
+        typer.echo(f"Change {change.id} waits for another person than {change.asked_by}.")
 
 
 @app.command(epilog="Example: rarefind desk rule role my-desk abroad blocking")
@@ -101,11 +111,23 @@ def role(
     person: Person = None,
     database: DatabaseUrl = None,
 ) -> None:
-    """Let a rule deny, raise alerts, be watched, or be off."""
+    """Let a rule deny, raise alerts, be watched, or be off.
+
+    Where the desk wants a second person, a rule that is to deny waits until another one has typed
+    it, too.
+    """
+    who = person_or_user(person)
     with open_control(path, database) as control:
         wanted = _checked_role(role)
         assert wanted is not None
-        saved = control.rules.set_role(name, wanted, person_or_user(person), note)
+        asked = [each.content["role"] for each in control.requests.waiting("rule", name)]
+        if wanted not in asked:
+            control.rules.set_role(name, wanted, who, note)
+        waits = approved_by_two(control, "rule", name, who) if wanted == "blocking" else ""
+        saved = control.rules.get(name)
+    if waits:
+        typer.echo(visible(waits))
+        return
     typer.echo(visible(f"{saved.name!r} is {saved.role}, as version {saved.version}."))
 
 

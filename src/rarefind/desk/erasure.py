@@ -43,7 +43,7 @@ def export_entity(folder: DeskFolder, entity: str, key: str, person: str) -> lis
     place = place_of_entity(folder.schema, entity)
     found = folder.read_ledger().export(place, key)
     database = folder.open_desk()
-    control = Control(database, folder.schema, folder.models)
+    control = Control(database, folder.declared, folder.models)
     # The log keeps for ever what it has: it names rows of the ledger, and not the key.
     detail: dict[str, Any] = {"rows": len(found)}
     if found:

@@ -20,6 +20,7 @@ from rarefind.desk.database import (
 )
 from rarefind.desk.ledger import Ledger
 from rarefind.desk.schema import FILE, Schema
+from rarefind.desk.settings import make_tables, read_settings
 
 __all__ = ["DeskFolder", "FolderInUseError"]
 
@@ -64,7 +65,10 @@ class DeskFolder:
     Attributes
     ----------
     path : Path
+    declared : Schema
+        What desk.toml says.
     schema : Schema
+        The same with the settings that people have changed since, as of the last look.
     secret : bytes
         Known to this desk alone: it draws the random share and signs messages.
     """
@@ -77,15 +81,18 @@ class DeskFolder:
                 f"{path} is not a desk, since it has no {FILE}: "
                 f"make one with rarefind desk init FILE.csv {path}."
             )
-        self.schema = Schema.from_file(path / FILE)
+        self.declared = self.schema = Schema.from_file(path / FILE)
         self.secret = _read_secret(path / "secret")
         self._lock: int | None = None
         self._databases: list[Database] = []
         if not is_new:
             self._check_files()
         try:
-            if self._check_about(self.open_desk(), is_new=is_new):
+            desk = self.open_desk()
+            if self._check_about(desk, is_new=is_new):
                 self.open_ledger()
+            make_tables(desk)
+            self.follow_settings(desk)
         finally:
             self.close()
 
@@ -176,6 +183,17 @@ class DeskFolder:
             database = SqliteDatabase(self.path / "ledger.db", read_only=True)
         return Ledger(self._keep(database), writes=False)
 
+    def follow_settings(self, desk: Database) -> bool:
+        """Look whether people have changed settings; ``schema`` is what counts then.
+
+        Parameters
+        ----------
+        desk : Database
+            From :meth:`open_desk`.
+        """
+        before, (self.schema, _) = self.schema, read_settings(self.declared, desk)
+        return self.schema != before
+
     def close(self) -> None:
         """Close what was opened, and let another process decide."""
         for database in self._databases:
@@ -208,7 +226,7 @@ class DeskFolder:
         """Look whether a database is this desk's own, and its columns are there; True if new."""
         migrate(database, "about", _ABOUT)
         desk = blake2b(self.secret, digest_size=16, person=b"rarefind desk").hexdigest()
-        declared = self.schema.to_text()
+        declared = self.declared.to_text()
         now = {"desk": desk, "declared": declared, "version": __version__}
         with database.write() as writer:
             rows = writer.read("SELECT desk, declared, version FROM about")
@@ -228,7 +246,7 @@ class DeskFolder:
                 )
             if (before, version) != (declared, __version__):
                 if self._is_used():
-                    self.schema.added_since(Schema.from_text(before))
+                    self.declared.added_since(Schema.from_text(before))
                 writer.execute(
                     "UPDATE about SET declared = :declared, version = :version WHERE desk = :desk",
                     **now,

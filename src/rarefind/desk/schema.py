@@ -20,6 +20,9 @@ Statistic = Literal["count", "mean", "sum", "min", "max"]
 FORMAT = 1
 FILE = "desk.toml"
 _DAY = 86_400_000_000_000  # in nanoseconds
+_LONGEST = 36_500 * _DAY
+#: Of a budget or a rate.
+_MOST = 1_000_000_000
 _LENGTHS = {"hour": "1h", "day": "1D", "week": "7D", "month": "30D", "quarter": "91D"}
 
 
@@ -66,6 +69,8 @@ class LabelSchema(_Section, frozen=True):
 
     #: So long after a transaction, silence means genuine.
     delay: str = "30D"
+    #: The delay that features of risk know labels after, where it is not the same.
+    risk_delay: str | None = None
 
 
 class AlertSchema(_Section, frozen=True):
@@ -81,7 +86,8 @@ class AlertSchema(_Section, frozen=True):
     lease: str = "30min"
     #: A case that nobody has decided so long after its last alert is closed.
     expires: str = "7D"
-    #: Whether another person than the one who asked has to approve a block or an erasure.
+    #: Whether another person than the one who asked has to approve a block, an erasure, a rule that
+    #: denies payments, or a model that is to decide.
     second_person: bool = False
 
     @property
@@ -131,6 +137,8 @@ class RetentionSchema(_Section, frozen=True):
     """How long transactions are kept."""
 
     days: int = 180
+    #: Features look back no farther, where that is less.
+    feature_days: int | None = None
 
 
 class Schema(_Section, frozen=True):
@@ -166,7 +174,7 @@ class Schema(_Section, frozen=True):
             schema = msgspec.convert(declared, cls)
         except msgspec.ValidationError as error:
             raise ValueError(f"{FILE}: {error}".replace("`$.", "`")) from None
-        _check(schema)
+        schema.check()
         return schema
 
     @classmethod
@@ -183,6 +191,17 @@ class Schema(_Section, frozen=True):
         with atomic_write(path) as part:
             part.write_text(self.to_text(), encoding="utf-8")
 
+    def check(self) -> None:
+        """Refuse what msgspec cannot know to be wrong; an error names the setting at fault."""
+        _check(self)
+
+    @property
+    def days_needed(self) -> int:
+        """For how many days transactions must be kept at least, for the features."""
+        late = nanoseconds("limits.late", self.limits.late)
+        delay = nanoseconds("labels.delay", self.labels.risk_delay or self.labels.delay)
+        return max(_days_needed(each, delay, late) for each in self.entities.values())
+
     @property
     def columns(self) -> dict[str, Kind]:
         """What each column of a transaction contains, the identifier first."""
@@ -198,7 +217,7 @@ class Schema(_Section, frozen=True):
         """What is computed of a transaction's entities before it is decided."""
         own, late = self.transaction, nanoseconds("limits.late", self.limits.late)
         # What retention deletes must not be seen again, whichever transaction may still come.
-        memory = self.retention.days * _DAY - late
+        memory = (self.retention.feature_days or self.retention.days) * _DAY - late
         return FeatureList(
             time=own.time,
             amount=own.amount,
@@ -217,7 +236,7 @@ class Schema(_Section, frozen=True):
                 )
                 for name, each in self.entities.items()
             ),
-            delay=self.labels.delay,
+            delay=self.labels.risk_delay or self.labels.delay,
             memory=f"{memory}ns",
             time_zone=own.time_zone,
         )
@@ -282,10 +301,12 @@ def _check(schema: Schema) -> None:
         )
     if not 0 <= schema.alerts.random_share < 1:
         raise ValueError(f"{FILE}: alerts.random_share is from 0 to below 1.")
+    _check_numbers(schema)
     for name, entity in schema.entities.items():
         _check_entity(schema, name, entity)
     lengths = {
         "labels.delay": schema.labels.delay,
+        "labels.risk_delay": schema.labels.risk_delay or schema.labels.delay,
         "alerts.lease": schema.alerts.lease,
         "alerts.expires": schema.alerts.expires,
         "snapshots.every": schema.snapshots.every,
@@ -293,13 +314,43 @@ def _check(schema: Schema) -> None:
         "limits.ahead": schema.limits.ahead,
     }
     for name, length in lengths.items():
-        nanoseconds(f"{FILE}: {name}", length)
+        _check_length(name, length)
     try:
         ZoneInfo(own.time_zone)
     except (ZoneInfoNotFoundError, ValueError):
         raise ValueError(f"{FILE}: {own.time_zone!r} is not a time zone.") from None
     _check_features(schema)
     _check_feature_labels(schema)
+
+
+def _check_numbers(schema: Schema) -> None:
+    counts = {
+        "alerts.budget": schema.alerts.budget,
+        "limits.rate": schema.limits.rate,
+        "limits.requests": schema.limits.requests,
+    }
+    for name, count in counts.items():
+        if not 0 <= count <= _MOST:
+            raise ValueError(f"{FILE}: {name} is from 0 to {_MOST:,}, not {count:,}.")
+    days = {"retention.days": schema.retention.days, "history.days": schema.history.days}
+    days["retention.feature_days"] = schema.retention.feature_days or schema.retention.days
+    for name, count in days.items():
+        if not 1 <= count <= _LONGEST // _DAY:
+            raise ValueError(f"{FILE}: {name} is from 1 to {_LONGEST // _DAY:,}, not {count:,}.")
+
+
+def _check_length(name: str, length: str) -> None:
+    found = nanoseconds(f"{FILE}: {name}", length)
+    if name in ("alerts.lease", "alerts.expires") and found <= 0:
+        raise ValueError(f"{FILE}: {name} must be longer than 0, not {length!r}.")
+    if found > _LONGEST:
+        raise ValueError(f"{FILE}: {name} is {length!r}: no length is above a hundred years.")
+
+
+def _days_needed(entity: EntitySchema, delay: int, late: int) -> int:
+    """The days that an entity's features look back from a transaction that comes late."""
+    longest = max(nanoseconds("windows", window) for window in entity.windows)
+    return -(-(longest + entity.risk * delay + late) // _DAY)
 
 
 def _check_feature_labels(schema: Schema) -> None:
@@ -316,15 +367,17 @@ def _check_feature_labels(schema: Schema) -> None:
 
 def _check_features(schema: Schema) -> None:
     late = nanoseconds("limits.late", schema.limits.late)
-    delay = nanoseconds("labels.delay", schema.labels.delay)
-    if late < 0 or delay < 0:
+    delay = nanoseconds("labels.delay", schema.labels.risk_delay or schema.labels.delay)
+    if late < 0 or delay < 0 or nanoseconds("labels.delay", schema.labels.delay) < 0:
         raise ValueError(f"{FILE}: limits.late and labels.delay must not be negative.")
+    days = schema.retention.feature_days or schema.retention.days
+    if days > schema.retention.days:
+        raise ValueError(f"{FILE}: retention.feature_days is more than retention.days.")
     for name, each in schema.entities.items():
-        longest = max(nanoseconds("windows", window) for window in each.windows)
-        needed = -(-(longest + each.risk * delay + late) // _DAY)
-        if needed > schema.retention.days:
+        needed = _days_needed(each, delay, late)
+        if needed > days:
             raise ValueError(
-                f"{FILE}: retention.days is {schema.retention.days}, and the features of {name!r} "
+                f"{FILE}: retention.days is {days}, and the features of {name!r} "
                 f"look back {needed} days (window, delay of labels and limits.late): keep "
                 "transactions longer, or shorten these."
             )

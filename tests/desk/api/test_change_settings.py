@@ -36,6 +36,27 @@ def test_rules_and_blocks_are_in_force_without_a_restart(desk):
     assert second.outcome.rule_book
 
 
+def test_settings_count_without_a_restart_and_after_one(desk):
+    desk.post(payment(1))
+    settings = desk.control.settings
+    settings.change("alerts.budget", 1_000, "ada")
+    settings.change("alerts.random_share", 0.9, "ada")
+    settings.change("limits.rate", 3, "ada")
+    settings.change("retention.days", 60, "ada")
+    desk.wait_for(lambda: desk.metric("rarefind_revision") == 4)
+    for _ in range(2):
+        state = desk.process.decider.state
+        assert state.schema == settings.schema()
+        assert state.histories.features == settings.schema().features
+        assert desk.process.door.limit.rate == 3
+        number = len(desk.rows()) + 1
+        desk.post(payment(number))
+        assert desk.rows()[-1].outcome.propensity == pytest.approx(0.9)
+        desk.restart()
+    settings.reset("limits.rate", "ada")
+    desk.wait_for(lambda: desk.process.door.limit.rate != 3)
+
+
 def test_a_rule_that_divides_by_zero_does_not_hold(desk):
     desk.control.rules.save("zero", "amount / (amount - amount) > 1", role="blocking", person="ann")
     desk.wait_for(lambda: desk.metric("rarefind_revision") == 1)

@@ -106,6 +106,7 @@ def test_examples_of_requests_are_taken(web):
         "/lists/{name}/remove",
         "/blocks/{block}/lift",
         "/cases/{case}/snooze",
+        "/settings/{name}",
     }, refused
 
 

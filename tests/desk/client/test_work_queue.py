@@ -168,3 +168,30 @@ def test_an_answer_of_something_else_is_told():
     client = Client(token="t", transport=httpx.MockTransport(answer))
     with client, pytest.raises(DeskError, match="is this the address of a desk"):
         client.queue()
+
+
+def test_settings_are_changed_and_approved(web, ask):
+    (budget,) = [row for row in ask("settings") if row.name == "alerts.budget"]
+    assert (budget.value, budget.declared, budget.changed_by) == (3, 3, None)
+    changed = ask("change_setting", "alerts.budget", 7)
+    assert (changed.value, changed.declared, changed.changed_by) == (7, 3, "admin")
+    assert ask("queue").budget == 7
+    assert ask("reset_setting", "alerts.budget").value == 3
+    with pytest.raises(DeskError, match="from 0 to below 1") as caught:
+        ask("change_setting", "alerts.random_share", 2.0)
+    assert (caught.value.status, caught.value.problem.where) == (422, "value")
+    ask("change_setting", "alerts.second_person", True)
+    waiting = ask("change_setting", "alerts.second_person", False).waiting
+    assert waiting in [each.id for each in ask("changes").changes]
+    with pytest.raises(DeskError, match="another person"):
+        ask("approve_change", "setting", waiting)
+    assert ask("reject_change", "setting", waiting).state == "rejected"
+    name = f"large{ask.name}".strip("/")
+    ask("save_rule", name, "amount > 10", role="blocking", who="expert")
+    found = ask("rule", name)
+    assert found.role == "shadow"
+    assert ask("approve_change", "rule", found.waiting).answered_by == "admin"
+    assert ask("rule", name).role == "blocking"
+    last = ask("change_setting", "alerts.second_person", False).waiting
+    web.door.control.requests.approve(last, "eve", "setting")
+    web.door.follow_settings()

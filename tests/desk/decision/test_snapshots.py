@@ -228,7 +228,7 @@ def test_a_snapshot_of_other_features_is_passed_over(desk):
     changed = Schema.from_text(TEXT.replace('"1h", "1D"', '"2h", "1D"'))
     _, restart = open_memory(changed, b"s", desk.ledger, desk.folder)
     assert list(restart.passed_over.values()) == [
-        "desk.toml says something else about features now"
+        "the settings say something else about features now"
     ]
 
 

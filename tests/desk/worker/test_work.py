@@ -1,5 +1,6 @@
 """The worker as a whole: what can wait is done, it stops at once, and goes on where it was."""
 
+import io
 import threading
 import time
 from contextlib import contextmanager
@@ -21,7 +22,7 @@ from rarefind.desk.intake import Intake
 from rarefind.desk.labels import LabelHistory
 from rarefind.desk.parity import ParityDays
 from rarefind.desk.webhooks import Webhooks
-from rarefind.desk.worker import work
+from rarefind.desk.worker import _worker, work
 from rarefind.desk.worker._jobs import Job, run_jobs
 from rarefind.desk.worker._snapshots import Snapshots
 
@@ -54,9 +55,9 @@ class Desk:
         self.decider = Decider(
             FeatureState(SCHEMA), self.ledger, secret=self.folder.secret, clock=self.clock
         )
-        control = Control(self.database, SCHEMA, self.folder.models, self.clock)
-        control.rules.save("large", "amount > 100", "ann", role="scoring")
-        self.decider.rules = control.in_force().rules
+        self.control = Control(self.database, SCHEMA, self.folder.models, self.clock)
+        self.control.rules.save("large", "amount > 100", "ann", role="scoring")
+        self.decider.rules = self.control.in_force().rules
         labels = LabelHistory(self.database, SCHEMA, self.clock)
         self.cases = Cases(self.database, SCHEMA, labels, self.clock)
 
@@ -152,6 +153,22 @@ def test_a_snapshot_is_made_in_a_process_of_its_own_and_rows_are_compared(desk):
     desk.decide(1)
     assert not snapshots.is_due()  # it can wait an hour
     snapshots.stop()
+
+
+def test_jobs_are_made_anew_when_settings_change(desk, monkeypatch):
+    made, stop = [], threading.Event()
+
+    def jobs(folder, clock, log):
+        made.append(folder.schema.alerts.expires)
+        if len(made) == 1:
+            desk.control.settings.change("alerts.expires", "3D", "ada")
+        else:
+            stop.set()
+        return []
+
+    monkeypatch.setattr(_worker, "make_jobs", jobs)
+    _worker._run_by_settings(desk.folder, [], stop, desk.clock, Log("worker", io.StringIO()))
+    assert made == ["2D", "3D"]
 
 
 def test_a_job_that_fails_waits_and_others_go_on():

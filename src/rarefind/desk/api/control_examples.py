@@ -9,6 +9,8 @@ from rarefind.desk.messages import (
     AuditPage,
     BlockPage,
     BlockSummary,
+    ChangePage,
+    ChangeSummary,
     LiftedBlock,
     ListNames,
     ListSummary,
@@ -18,6 +20,7 @@ from rarefind.desk.messages import (
     NewBlock,
     NewRole,
     NewRule,
+    NewSetting,
     NewWebhook,
     OrderPage,
     OrderSummary,
@@ -25,6 +28,7 @@ from rarefind.desk.messages import (
     RuleHistory,
     RuleSummary,
     RuleTrial,
+    SettingSummary,
     TriedCase,
     TriedRule,
     WebhookSummary,
@@ -155,3 +159,19 @@ WEBHOOK = WebhookSummary(
     dead=0,
 )
 MADE_WEBHOOK = MadeWebhook(webhook=WEBHOOK, secret="rarefind_webhook_…")
+SETTING = SettingSummary(
+    name="alerts.budget", value=40, declared=20, changed=_AT, changed_by="ada", waiting=None
+)
+NEW_SETTING = NewSetting(value=40)
+CHANGE = ChangeSummary(
+    id=3,
+    kind="model",
+    subject="91ab6c0d",
+    content={"name": "january.rarefind", "threshold": 0.4},
+    state="waiting",
+    asked=_AT,
+    asked_by="sam",
+    answered=None,
+    answered_by=None,
+)
+CHANGES = ChangePage(changes=[CHANGE], next=None)

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from rarefind.desk.api.parameters import next_page
 from rarefind.desk.api.views import Views, instant, instant_or_none
-from rarefind.desk.control import AuditRow, Block, DeskRule, ModelRow, NamedList, Order
+from rarefind.desk.control import (
+    AuditRow,
+    Block,
+    ChangeKind,
+    ChangeRequest,
+    Control,
+    DeskRule,
+    ModelRow,
+    NamedList,
+    Order,
+    SettingRow,
+)
 from rarefind.desk.messages import (
     AuditEntry,
     BlockSummary,
+    ChangeSummary,
     ListSummary,
     ModelSummary,
     OrderSummary,
     RuleSummary,
     RuleTrial,
+    SettingSummary,
     TriedCase,
     WebhookSummary,
 )
@@ -24,8 +38,8 @@ if TYPE_CHECKING:
     from rarefind.desk.measures import HistoryTrial
 
 
-def rule_summary(rule: DeskRule) -> RuleSummary:
-    """A version of a rule."""
+def rule_summary(rule: DeskRule, waiting: Mapping[str, int] | None = None) -> RuleSummary:
+    """A version of a rule; ``waiting`` are the numbers of changes by what they change."""
     return RuleSummary(
         name=rule.name,
         version=rule.version,
@@ -39,6 +53,7 @@ def rule_summary(rule: DeskRule) -> RuleSummary:
         at=instant(rule.at),
         limits=rule.limits,
         sunset=rule.sunset,
+        waiting=(waiting or {}).get(rule.name),
     )
 
 
@@ -88,8 +103,8 @@ def list_summary(found: NamedList, limit: int) -> ListSummary:
     )
 
 
-def model_summary(model: ModelRow) -> ModelSummary:
-    """A model."""
+def model_summary(model: ModelRow, waiting: Mapping[str, int] | None = None) -> ModelSummary:
+    """A model; ``waiting`` are the numbers of changes by what they change."""
     return ModelSummary(
         digest=model.digest,
         name=model.name,
@@ -102,6 +117,40 @@ def model_summary(model: ModelRow) -> ModelSummary:
         added_by=model.added_by,
         changed=instant(model.changed),
         changed_by=model.changed_by,
+        waiting=(waiting or {}).get(model.digest),
+    )
+
+
+def waiting_changes(control: Control, kind: ChangeKind) -> dict[str, int]:
+    """The numbers of changes that wait for a second person, by what they change."""
+    return {each.subject: each.id for each in control.requests.waiting(kind)}
+
+
+def change_summary(change: ChangeRequest) -> ChangeSummary:
+    """A change that somebody has asked for."""
+    return ChangeSummary(
+        id=change.id,
+        kind=change.kind,
+        subject=change.subject,
+        content=change.content,
+        state=change.state,
+        asked=instant(change.asked),
+        asked_by=change.asked_by,
+        answered=instant_or_none(change.answered),
+        answered_by=change.answered_by,
+    )
+
+
+def setting_summary(row: SettingRow) -> SettingSummary:
+    """A setting that can be changed."""
+    change = row.change
+    return SettingSummary(
+        name=row.name,
+        value=row.value,
+        declared=row.declared,
+        changed=None if change is None else instant(change.at),
+        changed_by=None if change is None else change.person,
+        waiting=None if row.waiting is None else row.waiting.id,
     )
 
 

@@ -53,6 +53,8 @@ class DeskWatch:
     log : Log
     also : callable
         Called at each look, in the thread that has the database.
+    when_used : callable
+        Called with what is in force, whenever that is something else.
 
     Attributes
     ----------
@@ -74,10 +76,11 @@ class DeskWatch:
         history: Path,
         log: Log,
         also: Callable[[], None] = lambda: None,
+        when_used: Callable[[InForce], None] = lambda _: None,
     ) -> None:
         self._database, self._control, self._labels = database, control, labels
         self._tokens, self._decider, self._snapshots, self._log = tokens, decider, snapshots, log
-        self._history = history
+        self._history, self._when_used = history, when_used
         self.upkeep, self._also = Upkeep(decider), also
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="desk-watch")
         self._labels_read: int | None = None
@@ -88,8 +91,7 @@ class DeskWatch:
 
     def start(self) -> None:
         """Read the settings for the first time, before anything is decided."""
-        self.in_force = self._control.in_force()
-        self._decider.use(self.in_force)
+        self._use(self._control.in_force())
 
     async def run(self, batcher: Batcher[Any, Any]) -> None:
         """Look again and again, until nothing more is decided."""
@@ -134,9 +136,13 @@ class DeskWatch:
     async def _look_at_settings(self, batcher: Batcher[Any, Any]) -> None:
         found = await self._read(self._changed_settings)
         if found is not None:
-            await batcher.alone(partial(self._decider.use, found))
-            self.in_force = found
+            await batcher.alone(partial(self._use, found))
             self._log.info("settings", revision=found.revision, notes=len(found.notes))
+
+    def _use(self, found: InForce) -> None:
+        self._decider.use(found)
+        self.in_force = found
+        self._when_used(found)
 
     def _changed_settings(self) -> InForce | None:
         before = self.in_force

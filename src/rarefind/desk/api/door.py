@@ -39,6 +39,7 @@ class WebDoor:
     Parameters
     ----------
     schema : Schema
+        What desk.toml says; later what counts, and ``declared`` is what it said.
     database : Database
         The desk's own, for reading and writing.
     ledger : Ledger
@@ -66,16 +67,12 @@ class WebDoor:
     passwords: Passwords = field(default_factory=Passwords)
 
     def __post_init__(self) -> None:
-        self.control = Control(self.database, self.schema, self.models, self.clock)
+        self.declared = self.schema
+        self.control = Control(self.database, self.declared, self.models, self.clock)
         self.tokens = Tokens(self.database, self.control.audit)
         self.people = People(self.database, self.control.audit, self.clock, self.passwords)
-        self.limit = RateLimit(self.schema.limits.requests)
         self.metrics = WebMetrics()
-        self.views = Views(self.schema)
-        self.labels = LabelHistory(self.database, self.schema, self.clock)
-        self.cases = Cases(self.database, self.schema, self.labels, self.clock)
         self.lists = CaseLists(self.database, self.clock)
-        self.queue = Queue(self.cases, self.schema, self.clock)
         self.webhooks = Webhooks(
             self.database,
             self.secret,
@@ -83,31 +80,42 @@ class WebDoor:
             self.clock,
             allow_private=self.schema.webhooks.allow_private,
         )
-        self.claims = Claims(self.database, self.labels, self.clock)
         self.parity = ParityDays(self.database)
-        self.history = History(
-            self.models.with_name("history"),
-            self.schema,
-            self.ledger,
-            RipeLabels(self.labels),
-            self.clock,
-        )
         self.others = Others(self.control)
         self.measured = MeasuredRules(self.database)
         self.proposals = Proposals(self.database)
         self.intake = Intake(self.schema)
         self.open_models = OpenModels(self.models)
-        self.similar = ConfirmedFrauds(self.database, self.cases, self.ledger, self.schema)
-        self.figures = Figures(
-            self.database,
-            self.ledger,
-            self.control.models,
-            self.cases,
-            self.schema,
-            self.clock,
-        )
         #: What the page has counted last, and when by a clock that never goes back.
         self.page_counts: tuple[float, Any] | None = None
+        self._use(self.control.settings.schema())
+
+    def follow_settings(self) -> None:
+        """Look whether people have changed settings, and go by them from the next request on."""
+        schema = self.control.settings.schema()
+        if schema != self.schema:
+            self._use(schema)
+
+    def _use(self, schema: Schema) -> None:
+        """Make anew what goes by settings; requests that are under way have what they have."""
+        self.schema = schema
+        self.limit = RateLimit(schema.limits.requests)
+        self.views = Views(schema)
+        self.labels = LabelHistory(self.database, schema, self.clock)
+        self.cases = Cases(self.database, schema, self.labels, self.clock)
+        self.queue = Queue(self.cases, schema, self.clock)
+        self.claims = Claims(self.database, self.labels, self.clock)
+        self.history = History(
+            self.models.with_name("history"),
+            schema,
+            self.ledger,
+            RipeLabels(self.labels),
+            self.clock,
+        )
+        self.similar = ConfirmedFrauds(self.database, self.cases, self.ledger, schema)
+        self.figures = Figures(
+            self.database, self.ledger, self.control.models, self.cases, schema, self.clock
+        )
 
 
 def _door(request: Request) -> WebDoor:

@@ -53,8 +53,8 @@ class RateLimit:
             wait = max(1, math.ceil((enough - left) / self.rate))
             raise ProblemError(
                 "too-many",
-                f"This token may send {self.rate:g} a second. Try again in {wait} s, or have "
-                "limits in desk.toml raised.",
+                f"This token may send {self.rate:g} a second. Try again in {wait} s, or have the "
+                "limit raised in the settings of the desk.",
                 retry_after=wait,
             )
 

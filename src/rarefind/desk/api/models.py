@@ -17,7 +17,7 @@ from starlette.responses import Response
 
 from rarefind.desk.api import control_examples as examples
 from rarefind.desk.api import limits
-from rarefind.desk.api.control_views import model_summary
+from rarefind.desk.api.control_views import model_summary, waiting_changes
 from rarefind.desk.api.described import described, json_answer
 from rarefind.desk.api.door import Door, WebDoor
 from rarefind.desk.api.parameters import Name
@@ -43,7 +43,8 @@ ModelName = Annotated[
 @router.get("/models", **described("read", gives=list[ModelSummary], example=[examples.MODEL]))
 def list_models(door: Door) -> Response:
     """List the models, the newest first."""
-    return json_answer([model_summary(model) for model in door.control.models.all()])
+    waiting = waiting_changes(door.control, "model")
+    return json_answer([model_summary(model, waiting) for model in door.control.models.all()])
 
 
 @router.post(
@@ -84,9 +85,12 @@ async def add_model(
 def promote_model(
     door: Door, digest: Name, person: Person, promotion: Annotated[Promotion, sent(Promotion)]
 ) -> Response:
-    """Let a model decide what is an alert; to roll back, promote the former one."""
+    """Let a model decide what is an alert; to roll back, promote the former one.
+
+    Where the desk wants a second person, it waits for one.
+    """
     found = door.control.models.promote(digest, person, promotion.threshold)
-    return json_answer(model_summary(found))
+    return json_answer(model_summary(found, waiting_changes(door.control, "model")))
 
 
 @router.post(

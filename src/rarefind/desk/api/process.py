@@ -28,7 +28,7 @@ from rarefind.desk.api.openapi import example_transaction
 from rarefind.desk.api.patience import PatientProtocol
 from rarefind.desk.api.tokens import Tokens
 from rarefind.desk.clock import DeskClock
-from rarefind.desk.control import Control
+from rarefind.desk.control import Control, InForce
 from rarefind.desk.database import Durability
 from rarefind.desk.decision import Decider
 from rarefind.desk.decision.memory import open_memory
@@ -113,7 +113,7 @@ class DecisionProcess:
         latency = LatencyCount(LatencyDays(desk), metrics.seconds, zone, clock)
         self.watch = DeskWatch(
             desk,
-            Control(desk, schema, folder.models, clock),
+            Control(desk, folder.declared, folder.models, clock),
             LabelHistory(desk, schema, clock),
             tokens,
             self.decider,
@@ -121,6 +121,7 @@ class DecisionProcess:
             folder.history,
             self.log,
             latency.look,
+            self._take_settings,
         )
         self.idle = IdleWork(ledger, self.watch.upkeep, folder.snapshots, self.log)
         self.door = DecisionDoor(
@@ -152,6 +153,10 @@ class DecisionProcess:
                 "start: rules alone have decided these."
             )
         return found + list(self.watch.trouble.values())
+
+    def _take_settings(self, in_force: InForce) -> None:
+        if in_force.schema is not None:
+            self.door.limit.rate = in_force.schema.limits.rate
 
     def measure(self) -> None:
         """Bring those figures up to date that are not counted as they happen."""

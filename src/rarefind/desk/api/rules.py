@@ -9,12 +9,13 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from rarefind.desk.api import control_examples as examples
-from rarefind.desk.api.control_views import rule_summary, rule_trial
+from rarefind.desk.api.control_views import rule_summary, rule_trial, waiting_changes
 from rarefind.desk.api.described import described, json_answer
-from rarefind.desk.api.door import Door
+from rarefind.desk.api.door import Door, WebDoor
 from rarefind.desk.api.parameters import After, Name, Rows, next_page
 from rarefind.desk.api.people import Person
 from rarefind.desk.api.sent import sent
+from rarefind.desk.control import DeskRule
 from rarefind.desk.measures import try_rule
 from rarefind.desk.messages import (
     NewRole,
@@ -31,7 +32,8 @@ router = APIRouter(tags=["rules"])
 @router.get("/rules", **described("read", gives=list[RuleSummary], example=[examples.RULE]))
 def list_rules(door: Door) -> Response:
     """List the rules as they are now."""
-    return json_answer([rule_summary(rule) for rule in door.control.rules.all()])
+    waiting = waiting_changes(door.control, "rule")
+    return json_answer([rule_summary(rule, waiting) for rule in door.control.rules.all()])
 
 
 @router.post(
@@ -57,7 +59,7 @@ def try_rule_out(door: Door, rule: Annotated[TriedRule, sent(TriedRule)]) -> Res
 )
 def show_rule(door: Door, name: Name) -> Response:
     """Show a rule as it is now."""
-    return json_answer(rule_summary(door.control.rules.get(name)))
+    return _answer(door, door.control.rules.get(name))
 
 
 @router.get(
@@ -102,7 +104,7 @@ def save_rule(
         limits=rule.limits,
         sunset=rule.sunset,
     )
-    return json_answer(rule_summary(saved))
+    return _answer(door, saved)
 
 
 @router.post(
@@ -119,7 +121,12 @@ def save_rule(
 def set_rule_role(
     door: Door, name: Name, person: Person, role: Annotated[NewRole, sent(NewRole)]
 ) -> Response:
-    """Let a rule deny, raise alerts, be watched, or be off; within a second it does."""
-    return json_answer(
-        rule_summary(door.control.rules.set_role(name, role.role, person, role.note))
-    )
+    """Let a rule deny, raise alerts, be watched, or be off; within a second it does.
+
+    Where the desk wants a second person, a rule that is to deny waits for one.
+    """
+    return _answer(door, door.control.rules.set_role(name, role.role, person, role.note))
+
+
+def _answer(door: WebDoor, rule: DeskRule) -> Response:
+    return json_answer(rule_summary(rule, waiting_changes(door.control, "rule")))

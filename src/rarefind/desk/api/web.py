@@ -19,6 +19,7 @@ from rarefind.desk.api import (
     audit,
     blocks,
     cases,
+    changes,
     claims,
     entities,
     health,
@@ -27,6 +28,7 @@ from rarefind.desk.api import (
     orders,
     page,
     rules,
+    settings,
     token_routes,
     transactions,
     webhooks,
@@ -44,6 +46,7 @@ from rarefind.desk.labels import ClaimError, NoSuchClaim
 from rarefind.desk.pages.errors import ProblemPages, is_page, problem_page
 from rarefind.desk.pages.site import ROUTERS
 from rarefind.desk.pages.visit import SignInNeeded, sign_in_first
+from rarefind.desk.settings import SettingError
 from rarefind.desk.webhooks import AddressError, NoSuchWebhook, WebhookError
 from rarefind.rules import RuleError
 
@@ -56,7 +59,9 @@ _RESOURCES = (
     lists,
     blocks,
     models,
+    changes,
     orders,
+    settings,
     webhooks,
     token_routes,
     audit,
@@ -78,6 +83,7 @@ _KINDS: dict[type[Exception], tuple[str, str]] = {
     NoSuchWebhook: ("not-found", "webhook"),
     WebhookError: ("invalid", "events"),
     AddressError: ("invalid", "url"),
+    SettingError: ("invalid", "value"),
 }
 
 

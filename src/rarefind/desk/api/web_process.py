@@ -17,7 +17,7 @@ from rarefind.desk.api.web import web_app
 from rarefind.desk.folder import DeskFolder
 from rarefind.desk.pages.warming import warm_up
 
-#: Tokens that others make and revoke are known after so many seconds.
+#: What others change of tokens and settings is known after so many seconds.
 _RELOAD = 1.0
 
 
@@ -36,7 +36,7 @@ def serve_web(
     """
     log = Log("web")
     door = WebDoor(
-        folder.schema,
+        folder.declared,
         folder.open_desk(),
         folder.read_ledger(),
         DecisionProbe(decisions),
@@ -47,7 +47,7 @@ def serve_web(
 
     @asynccontextmanager
     async def run() -> AsyncIterator[None]:
-        task = asyncio.create_task(_reload_tokens(door))
+        task = asyncio.create_task(_follow(door))
         yield
         task.cancel()
         with suppress(asyncio.CancelledError):
@@ -67,10 +67,11 @@ def serve_web(
     server.run(sockets=[listener])
 
 
-async def _reload_tokens(door: WebDoor) -> None:
+async def _follow(door: WebDoor) -> None:
     while True:
         await asyncio.sleep(_RELOAD)
-        try:
-            await asyncio.to_thread(door.tokens.reload)
-        except Exception as error:
-            door.log.seldom("tokens", error=type(error).__name__)
+        for name, look in (("tokens", door.tokens.reload), ("settings", door.follow_settings)):
+            try:
+                await asyncio.to_thread(look)
+            except Exception as error:
+                door.log.seldom(name, error=type(error).__name__)

@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import quote, urlencode
 
 import msgspec
 
 from rarefind.desk.client._calls import Call, Calls, encode
+from rarefind.desk.client._setting_calls import SettingCalls
+from rarefind.desk.client._web_requests import path_of
 from rarefind.desk.messages import (
     AuditPage,
     BlockPage,
@@ -64,21 +65,8 @@ RoleOfRule = Literal["off", "shadow", "scoring", "blocking"]
 TokenRole = Literal["ingest", "investigator", "expert", "scientist", "admin", "auditor"]
 
 
-def _path(*parts: str | int) -> str:
-    return "".join(f"/{quote(str(part), safe='')}" for part in parts)
-
-
-class WebCalls:
-    """The calls of the web process.
-
-    Parameters
-    ----------
-    web : str
-        Its address.
-    """
-
-    def __init__(self, web: str) -> None:
-        self.web = web.rstrip("/")
+class WebCalls(SettingCalls):
+    """The calls of the web process."""
 
     def get(self, path: str) -> Call[Any]:
         """Read something of the web process, such as ``/queue``."""
@@ -110,28 +98,28 @@ class WebCalls:
 
     def case(self, case: int) -> Call[CaseFile]:
         """Show a case with its alerts, what was found, and what its entity did last."""
-        return self._read(CaseFile, _path("cases", case))
+        return self._read(CaseFile, path_of("cases", case))
 
     def take(self, case: int) -> Call[CaseSummary]:
         """Take a case, so that nobody else works on it."""
-        return self._do(CaseSummary, _path("cases", case, "take"))
+        return self._do(CaseSummary, path_of("cases", case, "take"))
 
     def release(self, case: int) -> Call[CaseSummary]:
         """Give back a case that one has taken."""
-        return self._do(CaseSummary, _path("cases", case, "release"), once=True)
+        return self._do(CaseSummary, path_of("cases", case, "release"), once=True)
 
     def snooze(self, case: int, until: datetime) -> Call[CaseSummary]:
         """Put a case aside until a time, which has a zone; it comes back by itself."""
-        return self._do(CaseSummary, _path("cases", case, "snooze"), Snooze(until=until))
+        return self._do(CaseSummary, path_of("cases", case, "snooze"), Snooze(until=until))
 
     def verdict(self, case: int, verdict: VerdictName, note: str = "") -> Call[CaseSummary]:
         """Say what was found: the case is closed, and its transactions get the label."""
         sent = NewVerdict(verdict=verdict, note=note)
-        return self._do(CaseSummary, _path("cases", case, "verdict"), sent)
+        return self._do(CaseSummary, path_of("cases", case, "verdict"), sent)
 
     def verdicts(self, case: int, *, after: int = 0, limit: int = 100) -> Call[VerdictPage]:
         """List all that was ever found of a case, the first first."""
-        path = _path("cases", case, "verdicts")
+        path = path_of("cases", case, "verdicts")
         return self._read(VerdictPage, path, after=after, limit=limit)
 
     def claim(self, transaction: str, note: str = "") -> Call[ClaimSummary]:
@@ -151,34 +139,34 @@ class WebCalls:
 
     def confirm_claim(self, claim: int) -> Call[ClaimSummary]:
         """Answer that a claim is right: its transaction is fraud."""
-        return self._do(ClaimSummary, _path("claims", claim, "confirm"))
+        return self._do(ClaimSummary, path_of("claims", claim, "confirm"))
 
     def reject_claim(self, claim: int) -> Call[ClaimSummary]:
         """Answer that a claim is not right."""
-        return self._do(ClaimSummary, _path("claims", claim, "reject"))
+        return self._do(ClaimSummary, path_of("claims", claim, "reject"))
 
     def transaction(self, transaction: str) -> Call[DecidedTransaction]:
         """Show what was decided about a transaction, and why."""
-        return self._read(DecidedTransaction, _path("transactions", transaction))
+        return self._read(DecidedTransaction, path_of("transactions", transaction))
 
     def entity(
         self, entity: str, key: str, *, before: int | None = None, limit: int = 100
     ) -> Call[TransactionPage]:
         """List the last transactions of an entity, such as ``"card"`` and its number."""
         return self._read(
-            TransactionPage, _path("entities", entity, key), before=before, limit=limit
+            TransactionPage, path_of("entities", entity, key), before=before, limit=limit
         )
 
     def export(
         self, entity: str, key: str, *, before: int | None = None, limit: int = 1_000
     ) -> Call[EntityExport]:
         """Give all that is kept of an entity; it is written down who has asked."""
-        path = _path("entities", entity, key, "export")
+        path = path_of("entities", entity, key, "export")
         return self._read(EntityExport, path, before=before, limit=limit)
 
     def erase(self, entity: str, key: str) -> Call[OrderSummary]:
         """Ask to erase an entity from the ledger; the order says when it is done."""
-        return self._do(OrderSummary, _path("entities", entity, key, "erase"), once=True)
+        return self._do(OrderSummary, path_of("entities", entity, key, "erase"), once=True)
 
     def rules(self) -> Call[list[RuleSummary]]:
         """List the rules as they are now."""
@@ -186,11 +174,11 @@ class WebCalls:
 
     def rule(self, name: str) -> Call[RuleSummary]:
         """Show a rule as it is now."""
-        return self._read(RuleSummary, _path("rules", name))
+        return self._read(RuleSummary, path_of("rules", name))
 
     def rule_history(self, name: str, *, after: int = 0, limit: int = 100) -> Call[RuleHistory]:
         """Show the versions of a rule after one, the first first."""
-        path = _path("rules", name, "history")
+        path = path_of("rules", name, "history")
         return self._read(RuleHistory, path, after=after, limit=limit)
 
     def try_rule(
@@ -227,11 +215,11 @@ class WebCalls:
             limits=None if limits is None else dict(limits),
             sunset=sunset,
         )
-        return self._do(RuleSummary, _path("rules", name), rule, method="PUT", once=True)
+        return self._do(RuleSummary, path_of("rules", name), rule, method="PUT", once=True)
 
     def set_role(self, name: str, role: RoleOfRule, note: str = "") -> Call[RuleSummary]:
         """Let a rule deny, raise alerts, be watched, or be off."""
-        return self._do(RuleSummary, _path("rules", name, "role"), NewRole(role=role, note=note))
+        return self._do(RuleSummary, path_of("rules", name, "role"), NewRole(role=role, note=note))
 
     def lists(self, *, after: str = "", limit: int = 100) -> Call[ListNames]:
         """List the names of the lists that rules ask."""
@@ -241,25 +229,25 @@ class WebCalls:
         self, name: str, *, after: str = "", limit: int = 1_000
     ) -> Call[ListSummary]:
         """Show a list with its values, or with those after one."""
-        return self._read(ListSummary, _path("lists", name), after=after or None, limit=limit)
+        return self._read(ListSummary, path_of("lists", name), after=after or None, limit=limit)
 
     def save_list(self, name: str, values: Sequence[str]) -> Call[ListSummary]:
         """Make a list, or give it other values."""
         sent = ListValues(values=list(values))
-        return self._do(ListSummary, _path("lists", name), sent, method="PUT")
+        return self._do(ListSummary, path_of("lists", name), sent, method="PUT")
 
     def add_to_list(self, name: str, values: Sequence[str]) -> Call[ListSummary]:
         """Add values to a list."""
-        return self._do(ListSummary, _path("lists", name, "add"), ListValues(values=list(values)))
+        return self._do(ListSummary, path_of("lists", name, "add"), ListValues(values=list(values)))
 
     def remove_from_list(self, name: str, values: Sequence[str]) -> Call[ListSummary]:
         """Take values off a list."""
         sent = ListValues(values=list(values))
-        return self._do(ListSummary, _path("lists", name, "remove"), sent)
+        return self._do(ListSummary, path_of("lists", name, "remove"), sent)
 
     def delete_list(self, name: str) -> Call[ListNames]:
         """Delete a list that no rule asks; returns the names that are left."""
-        return self._do(ListNames, _path("lists", name), method="DELETE", once=True)
+        return self._do(ListNames, path_of("lists", name), method="DELETE", once=True)
 
     def blocks(
         self, state: BlockStateName = "in force", *, before: int | None = None, limit: int = 100
@@ -273,15 +261,15 @@ class WebCalls:
 
     def approve_block(self, block: int) -> Call[BlockSummary]:
         """Put a block in force that another person has asked for."""
-        return self._do(BlockSummary, _path("blocks", block, "approve"))
+        return self._do(BlockSummary, path_of("blocks", block, "approve"))
 
     def reject_block(self, block: int) -> Call[BlockSummary]:
         """Answer that an entity is not to be blocked."""
-        return self._do(BlockSummary, _path("blocks", block, "reject"))
+        return self._do(BlockSummary, path_of("blocks", block, "reject"))
 
     def lift_block(self, block: int, note: str = "") -> Call[BlockSummary]:
         """End a block."""
-        return self._do(BlockSummary, _path("blocks", block, "lift"), LiftedBlock(note=note))
+        return self._do(BlockSummary, path_of("blocks", block, "lift"), LiftedBlock(note=note))
 
     def models(self) -> Call[list[ModelSummary]]:
         """List the models, the newest first."""
@@ -296,11 +284,11 @@ class WebCalls:
     def promote(self, digest: str, threshold: float | None = None) -> Call[ModelSummary]:
         """Let a model decide what is an alert; to roll back, promote the former one."""
         sent = Promotion(threshold=threshold)
-        return self._do(ModelSummary, _path("models", digest, "promote"), sent)
+        return self._do(ModelSummary, path_of("models", digest, "promote"), sent)
 
     def retire(self, digest: str) -> Call[ModelSummary]:
         """Let a model rest."""
-        return self._do(ModelSummary, _path("models", digest, "retire"))
+        return self._do(ModelSummary, path_of("models", digest, "retire"))
 
     def orders(self, *, before: int | None = None, limit: int = 100) -> Call[OrderPage]:
         """List orders to the decision process, the newest first."""
@@ -308,15 +296,15 @@ class WebCalls:
 
     def order(self, order: int) -> Call[OrderSummary]:
         """Show an order, and what came of it."""
-        return self._read(OrderSummary, _path("orders", order))
+        return self._read(OrderSummary, path_of("orders", order))
 
     def approve_order(self, order: int) -> Call[OrderSummary]:
         """Let an order be carried out that another person has asked for."""
-        return self._do(OrderSummary, _path("orders", order, "approve"))
+        return self._do(OrderSummary, path_of("orders", order, "approve"))
 
     def reject_order(self, order: int) -> Call[OrderSummary]:
         """Answer that an order is not to be carried out."""
-        return self._do(OrderSummary, _path("orders", order, "reject"))
+        return self._do(OrderSummary, path_of("orders", order, "reject"))
 
     def audit(self, after: int = 0, limit: int = 100) -> Call[AuditPage]:
         """Read who did what and when, the oldest first."""
@@ -332,7 +320,7 @@ class WebCalls:
 
     def revoke_token(self, name: str) -> Call[TokenSummary]:
         """End a token."""
-        return self._do(TokenSummary, _path("tokens", name, "revoke"))
+        return self._do(TokenSummary, path_of("tokens", name, "revoke"))
 
     def webhooks(self) -> Call[list[WebhookSummary]]:
         """List the addresses that are told of alerts."""
@@ -345,27 +333,8 @@ class WebCalls:
 
     def remove_webhook(self, webhook: int) -> Call[list[WebhookSummary]]:
         """Send no more messages to an address."""
-        path = _path("webhooks", webhook)
+        path = path_of("webhooks", webhook)
         return self._do(list[WebhookSummary], path, method="DELETE", once=True)
-
-    def _url(self, path: str, **query: str | int | None) -> str:
-        found = {name: value for name, value in query.items() if value is not None}
-        return f"{self.web}{path}{'?' if found else ''}{urlencode(found)}"
-
-    def _read(self, kind: Any, path: str, **query: str | int | None) -> Call[Any]:
-        return Call("GET", self._url(path, **query), msgspec.json.Decoder(kind).decode)
-
-    def _do(
-        self, kind: Any, path: str, sent: Any = None, *, method: str = "POST", once: bool = False
-    ) -> Call[Any]:
-        """Something to do; what is done once is not sent again without an answer."""
-        return Call(
-            method,
-            self.web + path,
-            msgspec.json.Decoder(kind).decode,
-            encode({} if sent is None else sent),
-            is_repeatable=not once,
-        )
 
 
 class DeskCalls(Calls, WebCalls):

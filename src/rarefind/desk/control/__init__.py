@@ -7,6 +7,13 @@ the audit log, and a raised revision, by which the decision process sees that so
 from rarefind.desk.control._alert_level import recent_entries
 from rarefind.desk.control._audit import Audit, AuditRow, AuditVerification, revision
 from rarefind.desk.control._blocks import Block, Blocks, BlockState
+from rarefind.desk.control._change_requests import (
+    CHANGE_KINDS,
+    ChangeKind,
+    ChangeRequest,
+    ChangeRequests,
+    RequestState,
+)
 from rarefind.desk.control._control import Control
 from rarefind.desk.control._desk_model import TableDeskModel, digest_of
 from rarefind.desk.control._errors import ControlConflict, ControlError, NotThere
@@ -18,8 +25,10 @@ from rarefind.desk.control._orders import Order, Orders, OrderState
 from rarefind.desk.control._rule_diff import DiffPart, RuleChange, changes_of, text_diff
 from rarefind.desk.control._rule_rows import ROLES, DeskRule, RuleRole
 from rarefind.desk.control._rules import Rules, rule_columns
+from rarefind.desk.control._settings import SettingChanges, SettingRow
 
 __all__ = [
+    "CHANGE_KINDS",
     "LIMITS",
     "ROLES",
     "THE_DESK",
@@ -29,6 +38,9 @@ __all__ = [
     "Block",
     "BlockState",
     "Blocks",
+    "ChangeKind",
+    "ChangeRequest",
+    "ChangeRequests",
     "Control",
     "ControlConflict",
     "ControlError",
@@ -44,9 +56,12 @@ __all__ = [
     "Order",
     "OrderState",
     "Orders",
+    "RequestState",
     "RuleChange",
     "RuleRole",
     "Rules",
+    "SettingChanges",
+    "SettingRow",
     "TableDeskModel",
     "changes_of",
     "digest_of",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from rarefind.desk.clock import DeskClock
@@ -38,9 +39,9 @@ class Approval:
         The word for a row, such as ``block``.
     waiting, approved : str
         The states before and after approval; one that is not approved is ``rejected``.
-    second_person : bool
-        Whether it waits until another person than the one who asked has approved it; else who asks
-        has approved it.
+    second_person : callable
+        Whether the desk wants, by now, that it waits until another person than the one who asked
+        has approved it; else who asks has approved it.
     clock : DeskClock
     """
 
@@ -51,18 +52,18 @@ class Approval:
         *,
         waiting: str,
         approved: str,
-        second_person: bool,
+        second_person: Callable[[Writer], bool],
         clock: DeskClock,
     ) -> None:
         self._table, self._word = table, word
         self._waiting, self._approved = waiting, approved
-        self.second_person, self._clock = second_person, clock
+        self._second_person, self._clock = second_person, clock
 
-    def ask(self, person: str) -> dict[str, Parameter]:
+    def ask(self, writer: Writer, person: str) -> dict[str, Parameter]:
         """Return the columns of a row that a person asks for now."""
         check_name("person", person)
         now = self._clock.now()
-        if self.second_person:
+        if self._second_person(writer):
             state, answered, answered_by = self._waiting, None, None
         else:
             state, answered, answered_by = self._approved, now, person
@@ -77,7 +78,7 @@ class Approval:
     def approve(self, writer: Writer, known: _Wish, person: str) -> bool:
         """Approve what waits; False where it was approved before."""
         waits = known.state == self._waiting
-        if waits and self.second_person and known.asked_by == person:
+        if waits and known.asked_by == person and self._second_person(writer):
             raise ControlConflict(
                 f"{person} has asked for {self._word} {known.id}: another person has to approve it."
             )

@@ -173,10 +173,18 @@ class Audit:
         return sorted(str(row[0]) for row in rows)
 
     def of_actions(
-        self, actions: Sequence[str], *, subject: str | None = None, limit: int = 100
+        self,
+        actions: Sequence[str],
+        *,
+        subject: str | None = None,
+        limit: int = 100,
+        reader: Writer | None = None,
     ) -> list[AuditRow]:
-        """Return the last rows of some actions, of one subject or of all, the newest first."""
-        rows = self._database.read(
+        """Return the last rows of some actions, of one subject or of all, the newest first.
+
+        Within a transaction, give it as the reader.
+        """
+        rows = (reader or self._database).read(
             f"SELECT {_COLUMNS} FROM audit WHERE action IN :actions "
             f"{'' if subject is None else 'AND subject = :subject'} "
             "ORDER BY number DESC LIMIT :limit",

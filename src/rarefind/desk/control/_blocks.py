@@ -15,8 +15,8 @@ from rarefind.desk.control._errors import (
     check_name,
     check_note,
 )
+from rarefind.desk.control._settings import SettingChanges
 from rarefind.desk.database import ABOVE_ALL, Database, Writer
-from rarefind.desk.schema import Schema
 
 __all__ = ["Block", "BlockState", "Blocks", "read_blocked"]
 
@@ -68,19 +68,21 @@ class Blocks:
     ----------
     database : Database
         That of the desk.
-    schema : Schema
+    settings : SettingChanges
     audit : Audit
     clock : DeskClock
     """
 
-    def __init__(self, database: Database, schema: Schema, audit: Audit, clock: DeskClock) -> None:
+    def __init__(
+        self, database: Database, settings: SettingChanges, audit: Audit, clock: DeskClock
+    ) -> None:
         self._database, self._audit, self._clock = database, audit, clock
         self._approval = Approval(
             "blocks",
             "block",
             waiting="waiting",
             approved="in force",
-            second_person=schema.alerts.second_person,
+            second_person=settings.second_person,
             clock=clock,
         )
 
@@ -116,8 +118,8 @@ class Blocks:
         """Ask for a block; one that waits or is in force already is returned as it is."""
         _check_entity(entity)
         check_note(note)
-        asked = self._approval.ask(person)
         with self._database.write() as writer:
+            asked = self._approval.ask(writer, person)
             known = _current(writer, entity)
             if known is not None:
                 return known
@@ -129,7 +131,7 @@ class Blocks:
                 note=note,
                 **asked,
             )
-            action = "ask for block" if self._approval.second_person else "block"
+            action = "ask for block" if asked["state"] == "waiting" else "block"
             self._record(writer, person, action, number)
             return _get(writer, number)
 

@@ -13,6 +13,7 @@ from rarefind.desk.control._lists import Lists
 from rarefind.desk.control._models import Models, model_path
 from rarefind.desk.control._orders import Orders
 from rarefind.desk.control._rules import Rules
+from rarefind.desk.control._settings import SettingChanges
 from rarefind.desk.database import Database
 from rarefind.desk.folder import DeskFolder
 from rarefind.desk.schema import Schema
@@ -27,7 +28,8 @@ class Control:
     ----------
     database : Database
         That of the desk, not the ledger.
-    schema : Schema
+    declared : Schema
+        What desk.toml says; what counts by now is read from the database.
     models : Path
         The folder of model files.
     clock : DeskClock, default=DeskClock()
@@ -35,6 +37,9 @@ class Control:
     Attributes
     ----------
     audit : Audit
+    settings : SettingChanges
+    requests : ChangeRequests
+        Changes that wait for a second person.
     rules : Rules
     lists : Lists
     blocks : Blocks
@@ -43,25 +48,27 @@ class Control:
     """
 
     def __init__(
-        self, database: Database, schema: Schema, models: Path, clock: DeskClock | None = None
+        self, database: Database, declared: Schema, models: Path, clock: DeskClock | None = None
     ) -> None:
         clock = clock or DeskClock()
-        self._database, self._schema, self._folder = database, schema, models
+        self._database, self._declared, self._folder = database, declared, models
         self.audit = Audit(database, clock)
+        self.settings = SettingChanges(database, declared, self.audit, clock)
+        self.requests = self.settings.requests
         self.lists = Lists(database, self.audit, clock)
-        self.rules = Rules(database, schema, self.audit, clock)
-        self.blocks = Blocks(database, schema, self.audit, clock)
-        self.models = Models(database, schema, models, self.audit, clock)
-        self.orders = Orders(database, schema, self.audit, clock)
+        self.rules = Rules(database, declared, self.requests, self.audit, clock)
+        self.blocks = Blocks(database, self.settings, self.audit, clock)
+        self.models = Models(database, self.settings, models, self.audit, clock)
+        self.orders = Orders(database, self.settings, self.audit, clock)
 
     @classmethod
     def of(cls, folder: DeskFolder, clock: DeskClock | None = None) -> Self:
         """Open the control of a desk."""
-        return cls(folder.open_desk(), folder.schema, folder.models, clock)
+        return cls(folder.open_desk(), folder.declared, folder.models, clock)
 
     def in_force(self, before: InForce | None = None) -> InForce:
         """Return what is in force; see :func:`load_in_force`."""
-        return load_in_force(self._database, self._schema, self._folder, before)
+        return load_in_force(self._database, self._declared, self._folder, before)
 
     def changed(self, before: InForce) -> InForce | None:
         """Return what is in force where it may differ from before; None where it does not.

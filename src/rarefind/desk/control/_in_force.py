@@ -16,6 +16,7 @@ from rarefind.desk.control._rules import rule_columns
 from rarefind.desk.database import Database
 from rarefind.desk.decision import DeskModel, RuleBook
 from rarefind.desk.schema import Schema
+from rarefind.desk.settings import read_settings
 
 __all__ = ["NO_MODEL", "InForce", "load_in_force"]
 
@@ -42,6 +43,8 @@ class InForce:
         :meth:`Control.changed` now and then: the file may come back, and no revision tells.
     maker : BookMaker or None
         Made the rules, and knows them still.
+    schema : Schema or None
+        The settings that count.
     """
 
     revision: int
@@ -51,10 +54,11 @@ class InForce:
     notes: list[str] = field(default_factory=list)
     is_complete: bool = True
     maker: BookMaker | None = field(default=None, repr=False, compare=False)
+    schema: Schema | None = None
 
 
 def load_in_force(
-    database: Database, schema: Schema, models: Path, before: InForce | None = None
+    database: Database, declared: Schema, models: Path, before: InForce | None = None
 ) -> InForce:
     """Read what is in force; a rule or a model that cannot be used is left out with a note.
 
@@ -62,7 +66,8 @@ def load_in_force(
     ----------
     database : Database
         That of the desk, with the tables of :class:`Control`.
-    schema : Schema
+    declared : Schema
+        What desk.toml says.
     models : Path
         The folder of model files.
     before : InForce, optional
@@ -73,17 +78,18 @@ def load_in_force(
     -------
     InForce
     """
-    maker = (before and before.maker) or BookMaker(rule_columns(schema))
+    maker = (before and before.maker) or BookMaker(rule_columns(declared))
     for _ in range(_ATTEMPTS):
         number = revision(database)
         rules, versions = current_rules(database), read_versions(database)
         lists = read_lists(database, maker.lists_to_read(rules, versions))
         blocked, champion = read_blocked(database), read_champion(database)
+        schema, not_fitting = read_settings(declared, database)
         if revision(database) == number:
             break
     book, notes = maker.make(rules, versions, lists)
     model, is_complete = _model(champion, schema, models, before, notes)
-    return InForce(number, book, blocked, model, notes, is_complete, maker)
+    return InForce(number, book, blocked, model, notes + not_fitting, is_complete, maker, schema)
 
 
 def _model(

@@ -14,11 +14,12 @@ from rarefind._core.files import atomic_write
 from rarefind.desk.clock import DeskClock
 from rarefind.desk.control._alert_level import alert_level
 from rarefind.desk.control._audit import Audit, AuditRow, record_change
+from rarefind.desk.control._change_requests import ChangeRequest
 from rarefind.desk.control._desk_model import check_fits, digest_of, own_threshold
 from rarefind.desk.control._errors import ControlError, NotThere, check_name
+from rarefind.desk.control._settings import SettingChanges
 from rarefind.desk.database import Database, Row, Writer
 from rarefind.desk.records import Entry
-from rarefind.desk.schema import Schema
 
 __all__ = ["ModelRow", "ModelState", "Models", "model_path", "read_champion"]
 
@@ -75,8 +76,9 @@ class Models:
     ----------
     database : Database
         That of the desk.
-    schema : Schema
-        What a model must be able to score.
+    settings : SettingChanges
+        What a model must be able to score, the budget it fills, and whether it takes two people to
+        promote it.
     folder : Path
         Where model files are kept.
     audit : Audit
@@ -84,10 +86,16 @@ class Models:
     """
 
     def __init__(
-        self, database: Database, schema: Schema, folder: Path, audit: Audit, clock: DeskClock
+        self,
+        database: Database,
+        settings: SettingChanges,
+        folder: Path,
+        audit: Audit,
+        clock: DeskClock,
     ) -> None:
-        self._database, self._schema, self._folder = database, schema, folder
-        self._audit, self._clock = audit, clock
+        self._database, self._settings, self._folder = database, settings, folder
+        self._audit, self._clock, self._requests = audit, clock, settings.requests
+        self._requests.applied_by("model", self._approved)
 
     def all(self) -> list[ModelRow]:
         """Return the models, the newest first."""
@@ -102,18 +110,19 @@ class Models:
         """Return the model that decides; None where there is none."""
         return read_champion(self._database)
 
-    def former(self) -> ModelRow | None:
+    def former(self, reader: Writer | None = None) -> ModelRow | None:
         """Return the model that decided before the champion; None if there is none to go back to.
 
         To promote it is to roll back.
         """
-        champion = self.champion()
+        door = reader or self._database
+        champion = read_champion(door)
         if champion is None:
             return None
-        for row in self.history(subject=champion.digest):
+        for row in self._audit.of_actions(_ACTIONS, subject=champion.digest, reader=reader):
             before = row.detail.get("before") if row.action == _PROMOTED else None
             if before and before != champion.digest:
-                found = _find(self._database, str(before))
+                found = _find(door, str(before))
                 return found[0] if found else None
         return None
 
@@ -179,10 +188,11 @@ class Models:
             except ValueError as error:
                 # The person who reads it knows the file that was brought, and not its copy.
                 raise ValueError(str(error).replace(str(part), str(path))) from error
-            columns = check_fits(model, self._schema)
+            schema = self._settings.schema()
+            columns = check_fits(model, schema)
             scorer = model.row_scorer()
             own_level = own_threshold(model, scorer)
-            threshold = alert_level(scorer.probability, self._schema, recent, own_level)
+            threshold = alert_level(scorer.probability, schema, recent, own_level)
         now = self._clock.now()
         added = ModelRow(
             digest,
@@ -205,7 +215,8 @@ class Models:
     def promote(self, digest: str, person: str, threshold: float | None = None) -> ModelRow:
         """Let a model decide; the champion before it becomes a challenger.
 
-        To roll back, promote the former one.
+        To roll back, promote the former one. Where the desk wants a second person, it decides when
+        one has approved it, unless it goes back to what has decided before.
 
         Parameters
         ----------
@@ -222,17 +233,41 @@ class Models:
             wanted = known.threshold if threshold is None else float(threshold)
             if known.state == "champion" and wanted == known.threshold:
                 return known
-            before = read_champion(writer)
-            if before is not None and before.digest != known.digest:
-                self._set(writer, before.digest, "challenger", before.threshold, person)
-            self._set(writer, known.digest, "champion", wanted, person)
-            detail = {
-                "name": known.name,
-                "threshold": wanted,
-                "before": None if before is None else before.digest,
-            }
-            record_change(self._audit, writer, person, _PROMOTED, known.digest, detail)
+            if self._requests.are_wanted(writer) and not self._goes_back(writer, known, wanted):
+                content = {"name": known.name, "threshold": wanted}
+                self._requests.ask(writer, "model", known.digest, content, person)
+            else:
+                self._promote(writer, known, wanted, person, {})
             return _get(writer, known.digest)
+
+    def _goes_back(self, reader: Writer, known: ModelRow, threshold: float) -> bool:
+        """Whether a model has decided before the champion, as it was promoted then."""
+        former = self.former(reader)
+        return former is not None and (former.digest, former.threshold) == (known.digest, threshold)
+
+    def _approved(self, writer: Writer, request: ChangeRequest) -> None:
+        known = _get(writer, request.subject)
+        detail = {"change": request.id, "approved_by": request.answered_by}
+        self._promote(writer, known, request.content["threshold"], request.asked_by, detail)
+
+    def _promote(
+        self,
+        writer: Writer,
+        known: ModelRow,
+        threshold: float,
+        person: str,
+        more: dict[str, Any],
+    ) -> None:
+        before = read_champion(writer)
+        if before is not None and before.digest != known.digest:
+            self._set(writer, before.digest, "challenger", before.threshold, person)
+        self._set(writer, known.digest, "champion", threshold, person)
+        detail = {
+            "name": known.name,
+            "threshold": threshold,
+            "before": None if before is None else before.digest,
+        }
+        record_change(self._audit, writer, person, _PROMOTED, known.digest, detail | more)
 
     def retire(self, digest: str, person: str) -> ModelRow:
         """Let a model rest; without a champion rules alone decide."""

@@ -11,8 +11,8 @@ from rarefind.desk.clock import DeskClock
 from rarefind.desk.control._approval import Approval
 from rarefind.desk.control._audit import Audit, record_change
 from rarefind.desk.control._errors import ControlConflict, ControlError, NotThere
+from rarefind.desk.control._settings import SettingChanges
 from rarefind.desk.database import ABOVE_ALL, Database, Row, Writer
-from rarefind.desk.schema import Schema
 
 __all__ = ["Order", "OrderState", "Orders"]
 
@@ -66,20 +66,22 @@ class Orders:
     ----------
     database : Database
         That of the desk.
-    schema : Schema
+    settings : SettingChanges
     audit : Audit
     clock : DeskClock
     """
 
-    def __init__(self, database: Database, schema: Schema, audit: Audit, clock: DeskClock) -> None:
+    def __init__(
+        self, database: Database, settings: SettingChanges, audit: Audit, clock: DeskClock
+    ) -> None:
         self._database, self._audit, self._clock = database, audit, clock
-        self._schema = schema
+        self._schema = settings.declared
         self._approval = Approval(
             "orders",
             "order",
             waiting="asked",
             approved="approved",
-            second_person=schema.alerts.second_person,
+            second_person=settings.second_person,
             clock=clock,
         )
 
@@ -111,8 +113,8 @@ class Orders:
             raise ControlError(f"{entity!r} is not an entity of this desk; they are {known}.")
         if not key or len(key) > _LONGEST_KEY or "\0" in key:
             raise ControlError(f"Name the {entity} to erase.")
-        asked = self._approval.ask(person)
         with self._database.write() as writer:
+            asked = self._approval.ask(writer, person)
             ((number,),) = writer.read(
                 "INSERT INTO orders "
                 "(kind, entity, key, state, asked, asked_by, answered, answered_by) VALUES "
@@ -122,7 +124,7 @@ class Orders:
                 key=key,
                 **asked,
             )
-            action = "ask for erasure" if self._approval.second_person else "order erasure"
+            action = "ask for erasure" if asked["state"] == "asked" else "order erasure"
             self._record(writer, person, action, number, {"entity": entity})
             return _get(writer, number)
 

@@ -11,6 +11,7 @@ import msgspec
 
 from rarefind.desk.clock import DeskClock
 from rarefind.desk.control._audit import Audit, record_change
+from rarefind.desk.control._change_requests import ChangeRequest, ChangeRequests
 from rarefind.desk.control._errors import (
     ControlConflict,
     ControlError,
@@ -56,12 +57,23 @@ class Rules:
         That of the desk.
     schema : Schema
         Whose columns and features rules may name.
+    requests : ChangeRequests
+        Where a rule waits that is to deny payments, if the desk wants a second person.
     audit : Audit
     clock : DeskClock
     """
 
-    def __init__(self, database: Database, schema: Schema, audit: Audit, clock: DeskClock) -> None:
+    def __init__(
+        self,
+        database: Database,
+        schema: Schema,
+        requests: ChangeRequests,
+        audit: Audit,
+        clock: DeskClock,
+    ) -> None:
         self._database, self._audit, self._clock = database, audit, clock
+        self._requests = requests
+        requests.applied_by("rule", self._approved)
         self._columns = rule_columns(schema)
 
     def all(self) -> list[DeskRule]:
@@ -112,6 +124,10 @@ class Rules:
         sunset: str | None = None,
     ) -> DeskRule:
         """Save a new rule, or another version of one that is there.
+
+        Where the desk wants a second person, a rule that denies payments, or another condition of
+        one, waits for approval. Then the version that is in force is returned; a new rule is saved
+        as one that is only watched.
 
         Parameters
         ----------
@@ -172,8 +188,7 @@ class Rules:
                 limits=dict(limits),
                 sunset=sunset or None,
             )
-            self._add(writer, saved, "save rule")
-        return saved
+            return self._settle(writer, saved, before, "save rule")
 
     def set_role(self, name: str, role: RuleRole, person: str, note: str = "") -> DeskRule:
         """Let a rule deny, raise alerts, be watched or be off; this is a version of it, too."""
@@ -193,8 +208,7 @@ class Rules:
                 note=note,
                 at=self._clock.now(),
             )
-            self._add(writer, saved, "set role of rule")
-        return saved
+            return self._settle(writer, saved, before, "set role of rule")
 
     def retire(self, rule: DeskRule, why: str) -> DeskRule | None:
         """Turn a rule off by its own limits; None where a person has changed it meanwhile.
@@ -216,6 +230,57 @@ class Rules:
             self._add(writer, saved, "retire rule")
         return saved
 
+    def _settle(
+        self, writer: Writer, saved: DeskRule, before: DeskRule | None, action: str
+    ) -> DeskRule:
+        """Save a version, or ask a second person first; returns the version that counts."""
+        if not _denies_more(saved, before) or not self._requests.are_wanted(writer):
+            self._add(writer, saved, action)
+            return saved
+        if before is None:
+            # There is something to try and to approve then.
+            before = replace(saved, role="shadow")
+            self._add(writer, before, action)
+        content = {
+            "text": saved.text,
+            "role": saved.role,
+            "weight": saved.weight,
+            "constants": saved.constants,
+            "limits": saved.limits,
+            "sunset": saved.sunset or "",
+            "note": saved.note,
+            "based_on": before.version,
+        }
+        self._requests.ask(writer, "rule", saved.name, content, saved.person)
+        return before
+
+    def _approved(self, writer: Writer, request: ChangeRequest) -> None:
+        content, before = request.content, _last(writer, request.subject)
+        if content["based_on"] != before.version:
+            raise ControlConflict(
+                f"The rule {before.name!r} has version {before.version} by now, and what was asked "
+                f"for is based on {content['based_on']}: reject it, and ask for it again."
+            )
+        # A list that it asks may be gone meanwhile.
+        text, constants, weight = content["text"], content["constants"], content["weight"]
+        rule = self._rule(writer, text, before.name, constants, weight)
+        saved = DeskRule(
+            name=before.name,
+            version=before.version + 1,
+            text=text,
+            role=content["role"],
+            weight=rule.weight,
+            constants=dict(rule.constants),
+            lists=tuple(rule.lists),
+            note=content["note"],
+            person=request.asked_by,
+            at=self._clock.now(),
+            limits=content["limits"],
+            sunset=content["sunset"] or None,
+        )
+        more = {"change": request.id, "approved_by": request.answered_by}
+        self._add(writer, saved, "save rule", more)
+
     def _rule(
         self,
         reader: Database | Writer,
@@ -236,7 +301,9 @@ class Rules:
             weight=weight,
         )
 
-    def _add(self, writer: Writer, rule: DeskRule, action: str) -> None:
+    def _add(
+        self, writer: Writer, rule: DeskRule, action: str, more: Mapping[str, Any] | None = None
+    ) -> None:
         encode = msgspec.json.encode
         writer.execute(
             "INSERT INTO rule_versions "
@@ -256,7 +323,7 @@ class Rules:
             limits=encode(rule.limits).decode(),
             sunset=rule.sunset,
         )
-        detail = {
+        detail: dict[str, Any] = {
             "version": rule.version,
             "text": rule.text,
             "role": rule.role,
@@ -266,6 +333,7 @@ class Rules:
         }
         if rule.limits or rule.sunset:
             detail |= {"limits": rule.limits, "sunset": rule.sunset}
+        detail |= more or {}
         record_change(self._audit, writer, rule.person, action, rule.name, detail)
 
     def _check_words(
@@ -283,6 +351,17 @@ class Rules:
             raise ControlError(f"A role is one of {', '.join(ROLES)}, not {role!r}.")
         if weight is not None and not math.isfinite(weight):
             raise ControlError(f"A weight is a number, not {weight!r}.")
+
+
+def _denies_more(rule: DeskRule, before: DeskRule | None) -> bool:
+    """Whether a version denies payments that the one before did not deny."""
+    if rule.role != "blocking":
+        return False
+    return before is None or (before.role, before.text, before.constants) != (
+        rule.role,
+        rule.text,
+        rule.constants,
+    )
 
 
 def _last(reader: Database | Writer, name: str) -> DeskRule:

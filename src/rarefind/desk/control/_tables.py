@@ -101,4 +101,20 @@ STEPS = (
     "ALTER TABLE blocks ADD COLUMN lift_note TEXT NOT NULL DEFAULT ''",
     "CREATE INDEX audit_by_subject ON audit (subject, number)",
     "CREATE INDEX blocks_of_entity ON blocks (entity, id)",
+    """
+    CREATE TABLE change_requests (
+        id INTEGER PRIMARY KEY,
+        kind TEXT NOT NULL,
+        subject TEXT NOT NULL,
+        content TEXT NOT NULL,
+        state TEXT NOT NULL,
+        asked INTEGER NOT NULL,
+        asked_by TEXT NOT NULL,
+        answered INTEGER,
+        answered_by TEXT
+    );
+    CREATE INDEX change_requests_by_state ON change_requests (state, id);
+    CREATE UNIQUE INDEX one_request_a_subject ON change_requests (kind, subject)
+    WHERE state = 'waiting'
+    """,
 )

@@ -77,10 +77,14 @@ class Decider:
         self._in_doubt = False
 
     def use(self, settings: Settings) -> None:
-        """Decide by other rules, blocked entities and another model from now on."""
+        """Decide by other rules, blocked entities, settings and another model from now on."""
         if settings.rules is not self.rules:
             self._earlier_failures += self.rules.failures.total()
         self.rules, self.blocked, self.model = settings.rules, settings.blocked, settings.model
+        schema = settings.schema
+        if schema is not None and schema != self.state.schema:
+            self.state.use(schema)
+            self.share.use(schema.alerts)
 
     @property
     def rule_failures(self) -> int:

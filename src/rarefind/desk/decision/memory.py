@@ -209,7 +209,7 @@ def make_snapshot(
 
 def _check_snapshot(snapshot: Snapshot, schema: Schema, ledger: Ledger) -> None:
     if snapshot.fingerprint != fingerprint(schema):
-        raise SnapshotError("desk.toml says something else about features now")
+        raise SnapshotError("the settings say something else about features now")
     if snapshot.erasures != ledger.erasures:
         raise SnapshotError("somebody was erased after it was made")
     if ledger.position_of(snapshot.position.sequence) != snapshot.position:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from rarefind.desk.decision.book import RuleBook
+from rarefind.desk.schema import Schema
 
 __all__ = ["DeskModel", "Settings"]
 
@@ -33,6 +34,10 @@ class Settings(Protocol):
     @property
     def blocked(self) -> frozenset[str]:
         """The entities that are blocked."""
+
+    @property
+    def schema(self) -> Schema | None:
+        """The settings that count; None for those that decisions began with."""
 
     @property
     def model(self) -> DeskModel | None:

@@ -31,9 +31,7 @@ class Upkeep:
 
     def __init__(self, decider: Decider) -> None:
         self._decider = decider
-        schema = decider.state.schema
-        self._kept = schema.retention.days * _DAY
-        self._ahead = nanoseconds("limits.ahead", schema.limits.ahead)
+        self._ahead = nanoseconds("limits.ahead", decider.state.schema.limits.ahead)
         #: Rows that were to be deleted or erased, until it is known that they were.
         self._going: list[Entry] = []
         #: Entities that must be read again.
@@ -52,7 +50,8 @@ class Upkeep:
         """
         decider, now = self._decider, self._decider.clock.now()
         self._settle()
-        before = min(now, decider.state.newest + self._ahead) - self._kept
+        kept = decider.state.schema.retention.days * _DAY
+        before = min(now, decider.state.newest + self._ahead) - kept
         self._going = decider.ledger.oldest_before(before, _ROWS)
         if not self._going:
             return 0

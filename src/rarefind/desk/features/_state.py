@@ -47,6 +47,14 @@ class FeatureState:
             [each for each in self.features.distinct if each not in columns]
         )
 
+    def use(self, schema: Schema) -> None:
+        """Go by other settings from now on, which have the same features.
+
+        They may see less far back than before, where transactions are kept for a shorter time.
+        """
+        self.schema, self.features = schema, schema.features
+        self.histories.features = self.features
+
     @property
     def newest(self) -> int:
         """The latest time of a transaction that was added."""

@@ -64,7 +64,7 @@ class Snapshot(msgspec.Struct, frozen=True):
     made : int
         When, by the clock of the machine that made it.
     fingerprint : str
-        Of what desk.toml says about features; see :func:`fingerprint`.
+        Of what the settings say about features; see :func:`fingerprint`.
     arrays : dict of str to array
     """
 
@@ -137,8 +137,8 @@ class Snapshot(msgspec.Struct, frozen=True):
 
 
 def fingerprint(schema: Schema) -> str:
-    """A digest of what desk.toml says about features and the random share."""
-    said = repr((schema.features, schema.limits.late, schema.alerts.per))
+    """A digest of what the settings say about features."""
+    said = repr((schema.features, schema.limits.late))
     return blake2b(said.encode(), digest_size=16).hexdigest()
 
 

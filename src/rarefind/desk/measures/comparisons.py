@@ -128,6 +128,7 @@ class Comparisons:
         self._database, self._ledger, self._models = database, ledger, models
         self._schema, self._clock = schema, clock
         self._zone, self._alerts = schema.transaction.time_zone, schema.alerts
+        self._budget = f"{self._alerts.budget}/{self._alerts.per}"
         self._late = nanoseconds("limits.late", schema.limits.late)
         self._delay = nanoseconds("labels.delay", schema.labels.delay)
         self._entity = list(schema.entities).index(schema.alerts.entity)
@@ -155,7 +156,7 @@ class Comparisons:
         self._forget({begins for begins, _ in wanted}, known)
         for begins, ends in wanted:
             able = self._able(digests, ends)
-            if able and known.get(begins) != " ".join(able):
+            if able and known.get(begins) != self._made_of(able):
                 self._compare(begins, ends, able)
                 return True
         return False
@@ -169,6 +170,8 @@ class Comparisons:
         rows = self._database.read(
             "SELECT begins, ends, models, figures FROM model_periods ORDER BY begins DESC"
         )
+        # Those of another budget are compared again soon.
+        rows = [row for row in rows if self._budget in row[2].split()]
         compared = {name for row in rows for name in row[2].split()}
         names = compared & set(self._digests() if digests is None else digests)
         found = [
@@ -209,6 +212,10 @@ class Comparisons:
     def _digests(self) -> list[str]:
         return sorted(model.digest for model in self._models.all() if model.state != "retired")
 
+    def _made_of(self, digests: list[str]) -> str:
+        """What the figures of a period depend on: where it changes, they are made anew."""
+        return " ".join([*digests, self._budget])
+
     def _able(self, digests: list[str], ends: int) -> list[str]:
         """The models that have scored all that could come of a period."""
         _, last = self._ledger.arrived_since(ends + self._late)
@@ -248,7 +255,7 @@ class Comparisons:
                 "INSERT INTO model_periods VALUES (:begins, :ends, :models, :figures)",
                 begins=begins,
                 ends=ends,
-                models=" ".join(digests),
+                models=self._made_of(digests),
                 figures=msgspec.json.encode(found).decode(),
             )
 

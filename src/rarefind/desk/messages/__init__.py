@@ -47,6 +47,12 @@ from rarefind.desk.messages._rules import (
     TriedCase,
     TriedRule,
 )
+from rarefind.desk.messages._settings import (
+    ChangePage,
+    ChangeSummary,
+    NewSetting,
+    SettingSummary,
+)
 from rarefind.desk.messages._tokens import MadeToken, NewToken, TokenPage, TokenSummary
 from rarefind.desk.messages._transactions import (
     DecidedTransaction,
@@ -64,6 +70,8 @@ __all__ = [
     "CaseFile",
     "CasePage",
     "CaseSummary",
+    "ChangePage",
+    "ChangeSummary",
     "ClaimPage",
     "ClaimSummary",
     "DecidedTransaction",
@@ -83,6 +91,7 @@ __all__ = [
     "NewClaim",
     "NewRole",
     "NewRule",
+    "NewSetting",
     "NewToken",
     "NewVerdict",
     "NewWebhook",
@@ -94,6 +103,7 @@ __all__ = [
     "RuleHistory",
     "RuleSummary",
     "RuleTrial",
+    "SettingSummary",
     "Snooze",
     "TokenPage",
     "TokenSummary",

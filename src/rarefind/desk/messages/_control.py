@@ -26,7 +26,10 @@ __all__ = [
 
 
 class ModelSummary(ReadMessage, frozen=True, kw_only=True):
-    """A model of the desk; from ``threshold`` on, its probability is an alert."""
+    """A model of the desk; from ``threshold`` on, its probability is an alert.
+
+    ``waiting`` is the number of a change that waits for a second person.
+    """
 
     digest: str
     name: str
@@ -39,6 +42,7 @@ class ModelSummary(ReadMessage, frozen=True, kw_only=True):
     added_by: str
     changed: Instant
     changed_by: str
+    waiting: int | None = None
 
 
 class Promotion(SentMessage, frozen=True, kw_only=True):

@@ -28,7 +28,10 @@ Constant = bool | float | str
 
 
 class RuleSummary(ReadMessage, frozen=True, kw_only=True):
-    """A version of a rule: its text, what it does, and who has saved it why."""
+    """A version of a rule: its text, what it does, and who has saved it why.
+
+    ``waiting`` is the number of a change that waits for a second person.
+    """
 
     name: str
     version: int
@@ -42,6 +45,7 @@ class RuleSummary(ReadMessage, frozen=True, kw_only=True):
     at: Instant
     limits: dict[str, float] = msgspec.field(default_factory=dict)
     sunset: str | None = None
+    waiting: int | None = None
 
 
 class RuleHistory(ReadMessage, frozen=True, kw_only=True):

@@ -42,6 +42,7 @@ def show_models(visit: Annotated[Visit, needs("read")]) -> Response:
         compared=compared,
         names={row.digest: row.name for row in rows},
         history=models.history(limit=_CHANGES),
+        waiting=visit.door.control.requests.waiting("model"),
         alerts=visit.door.schema.alerts,
     )
 
@@ -77,6 +78,8 @@ def promote(visit: Annotated[Visit, needs("model")], digest: str) -> Response:
         models.promote(model.digest, visit.person, threshold)
     except ControlError as error:
         return _model(visit, model, 422, {"threshold": str(error)})
+    if visit.door.control.requests.waiting("model", model.digest):
+        return visit.go(PATH, said="change_asked")
     return visit.go(PATH, said="promoted")
 
 
@@ -121,6 +124,7 @@ def _model(
         all_disagreements=len(compared.disagreements),
         card=comparisons.card(model.digest),
         history=door.control.models.history(model.digest, _CHANGES),
+        waiting=door.control.requests.waiting("model", model.digest),
         alerts=door.schema.alerts,
     )
 

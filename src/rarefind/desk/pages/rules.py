@@ -11,6 +11,7 @@ from rarefind.desk.control import (
     LIMITS,
     ROLES,
     THE_DESK,
+    ChangeRequest,
     ControlConflict,
     ControlError,
     DeskRule,
@@ -38,6 +39,7 @@ def show_rules(visit: Annotated[Visit, needs("read")]) -> Response:
         "rules.html",
         live=[row for row in rows if row[0].role != "off"],
         off=[row for row in rows if row[0].role == "off"],
+        waiting=visit.door.control.requests.waiting("rule"),
         last=max(measured.values(), key=_at) if measured else None,
         the_desk=THE_DESK,
         shares=SHARES,
@@ -65,6 +67,8 @@ def save_rule(visit: Annotated[Visit, needs("rule")]) -> Response:
         saved = door.control.rules.save(form.name, form.text, visit.person, **form.read())
     except ValueError as error:
         return _editor(visit, form, _rule_of(visit, form.name), error)
+    if _waiting(visit, saved.name):
+        return visit.go(EDIT, said="change_asked", name=saved.name)
     return visit.go(EDIT, said="saved", name=saved.name)
 
 
@@ -96,6 +100,8 @@ def set_role(visit: Annotated[Visit, needs("rule")]) -> Response:
         rules.set_role(name, role, visit.person, visit.form["note"])
     except ValueError as error:
         return _editor(visit, RuleForm.of(before, before.version), before, error)
+    if role == "blocking" and _waiting(visit, name):
+        return visit.go(EDIT, said="change_asked", name=name)
     return visit.go(EDIT, said="rule_step", name=name)
 
 
@@ -119,6 +125,7 @@ def _editor(
         errors=_errors(visit, error),
         marked=mark(form.text, str(error)) if isinstance(error, RuleError) else None,
         trial=trial,
+        waiting=[] if now is None else _waiting(visit, now.name),
         measured=door.measured.all().get(now.name) if now is not None else None,
         columns=rule_columns(door.schema),
         budget=door.schema.alerts.budget,
@@ -139,6 +146,11 @@ def _rule_of(visit: Visit, name: str) -> DeskRule | None:
     """The rule of a name as it is now; None where there is none."""
     found = visit.door.control.rules.all()
     return next((rule for rule in found if rule.name == name), None)
+
+
+def _waiting(visit: Visit, name: str) -> list[ChangeRequest]:
+    """The change of a rule that waits for a second person, if there is one."""
+    return visit.door.control.requests.waiting("rule", name)
 
 
 def _at(measured: MeasuredRule) -> int:

@@ -15,6 +15,7 @@ from rarefind.desk.intake import Intake
 from rarefind.desk.ledger import Ledger, Position
 from rarefind.desk.parity._days import ParityDay, ParityDays
 from rarefind.desk.records import Entry, LabelEntry
+from rarefind.desk.settings import retention_changed
 
 __all__ = ["FeatureComparison", "compare_day", "compare_new"]
 
@@ -23,6 +24,8 @@ _ROWS, _PIECES = 2_000, 100
 #: What is found is stored after so many rows, so that one who is stopped need not begin anew.
 _STORED = 200_000
 _SECOND = 10**9
+#: The process that decides may need so long to see that settings have changed.
+_SEEN = 60 * _SECOND
 
 
 @dataclass
@@ -40,12 +43,16 @@ class FeatureComparison:
     after_erasure : bool
         Whether somebody was erased since the transactions were decided. What is not there any more
         was seen then, by others at the same terminal: those that differ are left out.
+    changed : int
+        When transactions were last told to be kept shorter or longer: of those that arrived before,
+        the ones that differ are left out for the same reason.
     """
 
     memory: Memory
     ledger: Ledger
     pause: Callable[[], object] = lambda: None
     after_erasure: bool = False
+    changed: int = 0
     found: dict[str, list[int]] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -110,7 +117,7 @@ class FeatureComparison:
         again = state.describe(transaction).astype("<f8", copy=False).tobytes()
         if again == row.features:
             counts[0] += 1
-        elif self.after_erasure:
+        elif self.after_erasure or row.arrived < self.changed:
             counts[2] += 1
         else:
             counts[0] += 1
@@ -137,7 +144,9 @@ def compare_new(
         days.add([], ledger.last, now)
         return 0
     memory, _ = open_memory(folder.schema, folder.secret, ledger, folder.snapshots, before.sequence)
-    comparison = FeatureComparison(memory, ledger, pause, after_erasure=now > erasures)
+    comparison = FeatureComparison(
+        memory, ledger, pause, after_erasure=now > erasures, changed=_changed(folder)
+    )
     comparison.skip(before.sequence)
     differ, last = 0, ledger.last.sequence
     while memory.sequence < last:
@@ -160,10 +169,20 @@ def compare_day(
     )
     first, last = ledger.arrived_since(begin)[1], ledger.arrived_since(end)[1]
     comparison = FeatureComparison(
-        Memory(folder.schema, folder.secret), ledger, pause, ledger.erased_since(begin) > 0
+        Memory(folder.schema, folder.secret),
+        ledger,
+        pause,
+        ledger.erased_since(begin) > 0,
+        _changed(folder),
     )
     comparison.skip(first)
     comparison.run(last)
     wanted = day.isoformat()
     found = {each.day: each for each in comparison.take()}
     return found.get(wanted, ParityDay(wanted, 0, 0, 0, None))
+
+
+def _changed(folder: DeskFolder) -> int:
+    """Until when transactions were decided by what was kept before; 0 if always as now."""
+    at = retention_changed(folder.open_desk())
+    return 0 if at is None else at + _SEEN

@@ -76,7 +76,9 @@ def make_trial_desk(path: Path, like: Path | None = None) -> TrialDesk:
         raise ValueError(f"{like} is not a desk, since it has no {FILE}: name the folder of one.")
     schema = Schema.from_text(PLAIN) if like is None else Schema.from_file(like / FILE)
     # One token sends all that is sent here.
-    schema = replace(schema, limits=replace(schema.limits, rate=0))
+    # Nobody is there to approve the rules that are copied, either.
+    alerts = replace(schema.alerts, second_person=False)
+    schema = replace(schema, limits=replace(schema.limits, rate=0), alerts=alerts)
     with DeskFolder.create(path, schema) as folder:
         control = Control.of(folder)
         if like is not None:

@@ -36,7 +36,7 @@ def figure_jobs(
     They pause for longer than they work, unless nothing is decided beside them.
     """
     schema = folder.schema
-    models, intake = Control(database, schema, folder.models, clock).models, Intake(schema)
+    models, intake = Control(database, folder.declared, folder.models, clock).models, Intake(schema)
     days = DayCounter(database, ledger, schema)
     labels = LabelCounter(database, ledger, LabelHistory(database, schema, clock), schema)
     cases = CaseCounter(database, schema, clock)

@@ -38,12 +38,17 @@ class Job:
     failures: int = field(default=0, init=False)
 
 
-def run_jobs(jobs: Sequence[Job], stop: threading.Event, log: Log) -> None:
-    """Run jobs in turns until told to stop."""
-    while not stop.is_set():
+def run_jobs(
+    jobs: Sequence[Job],
+    stop: threading.Event,
+    log: Log,
+    ended: Callable[[], bool] = lambda: False,
+) -> None:
+    """Run jobs in turns until told to stop, or until they have ended it themselves."""
+    while not (stop.is_set() or ended()):
         now = time.monotonic()
         for job in jobs:
-            if job.due <= now and not stop.is_set():
+            if job.due <= now and not (stop.is_set() or ended()):
                 _run(job, log)
                 stop.wait(_PAUSE)
         stop.wait(max(min(job.due for job in jobs) - time.monotonic(), 0.0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rarefind._core.threads import limit_threads
 from rarefind.data.clock import nanoseconds
@@ -49,6 +49,8 @@ def work(
 ) -> None:
     """Do what can wait, until told to stop; it goes on from there at the next start.
 
+    Settings that people change count within a second.
+
     Parameters
     ----------
     folder : DeskFolder
@@ -61,8 +63,7 @@ def work(
     clock, log = clock or DeskClock(), Log("worker")
     snapshots = Snapshots(folder, folder.read_ledger(), clock, log)
     proposals = ProposalJob(folder, Proposals(folder.open_desk()), clock, log)
-    jobs = [
-        *make_jobs(folder, clock, log),
+    own_jobs = [
         Job("snapshots", snapshots.run, every=1.0),
         Job("proposals", proposals.run, every=2.0),
     ]
@@ -80,12 +81,46 @@ def work(
     try:
         # Decisions need the cores more than a reason does.
         with limit_threads(1):
-            run_jobs(jobs, stop, log)
+            _run_by_settings(folder, own_jobs, stop, clock, log)
     finally:
         messages.stop()
         snapshots.stop()
         proposals.stop()
         log.info("stopped")
+
+
+def _run_by_settings(
+    folder: DeskFolder, others: Sequence[Job], stop: threading.Event, clock: DeskClock, log: Log
+) -> None:
+    """Run jobs until told to stop; where settings change, they are made anew by these."""
+    while not stop.is_set():
+        with DeskFolder(folder.path, folder.database_url) as own:
+            settings = _SettingsJob(own)
+            jobs = [
+                Job("settings", settings.run, every=1.0),
+                *make_jobs(own, clock, log),
+                *others,
+            ]
+            run_jobs(jobs, stop, log, settings.has_changed)
+        if not stop.is_set():
+            log.info("settings")
+
+
+class _SettingsJob:
+    """Looks whether people have changed settings since the folder was opened."""
+
+    def __init__(self, folder: DeskFolder) -> None:
+        self._folder, self._desk = folder, folder.open_desk()
+        self._changed = False
+
+    def run(self) -> bool:
+        """Look once; there is never more to do."""
+        self._changed = self._changed or self._folder.follow_settings(self._desk)
+        return False
+
+    def has_changed(self) -> bool:
+        """Whether a look has found other settings."""
+        return self._changed
 
 
 def make_jobs(
@@ -137,7 +172,7 @@ def make_jobs(
 
     intake = Intake(schema)
     watch = RuleWatch(
-        Control(database, schema, folder.models, clock),
+        Control(database, folder.declared, folder.models, clock),
         History.of(folder, clock),
         MeasuredRules(database),
         schema.transaction.time_zone,
