@@ -113,7 +113,7 @@ def tuned(seed: int) -> dict[str, tuple[Any, list[dict[str, Any]]]]:
                 iterations=[300, 1000],
                 learning_rate=[0.03, 0.1],
                 depth=[4, 6, 8],
-                auto_class_weights=[None, "SqrtBalanced"],
+                auto_class_weights=["None", "SqrtBalanced"],
             ),
         ),
         "ExtraTrees, tuned": (ExtraTreesClassifier(300, bootstrap=True, **trees), forests),
