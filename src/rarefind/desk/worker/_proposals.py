@@ -18,6 +18,9 @@ __all__ = ["ProposalJob", "propose_now"]
 #: Seconds after which the process is ended, and until a request is tried again that has failed.
 _LONGEST, _AGAIN = 900.0, 300.0
 _DAY = 86_400 * 10**9
+#: Seconds to stop in: it gives way to all others, and may not hear of it;
+#: nothing is stored before the end.
+_GRACE = 1.0
 
 
 class ProposalJob:
@@ -36,7 +39,9 @@ class ProposalJob:
     ) -> None:
         self._proposals, self._clock, self._log = proposals, clock, log
         self._child = Child(
-            ChildSpec("proposals", _make, (folder.path.resolve(), folder.database_url), grace=5.0)
+            ChildSpec(
+                "proposals", _make, (folder.path.resolve(), folder.database_url), grace=_GRACE
+            )
         )
         self._begun = self._not_before = 0.0
 

@@ -25,6 +25,9 @@ _APART = 60.0
 #: The share of the time that is worked; the rest is a pause.
 _SHARE = 0.2
 _SECOND = 10**9
+#: Seconds to stop in: it gives way to all others, and may not hear of it;
+#: a half-written snapshot is not kept.
+_GRACE = 1.0
 
 
 class Snapshots:
@@ -43,7 +46,7 @@ class Snapshots:
         self._folder, self._ledger, self._clock, self._log = folder, ledger, clock, log
         self._every = nanoseconds("snapshots.every", folder.schema.snapshots.every)
         self._child = Child(
-            ChildSpec("snapshot", _make, (folder.path.resolve(), folder.database_url), grace=5.0)
+            ChildSpec("snapshot", _make, (folder.path.resolve(), folder.database_url), grace=_GRACE)
         )
         self._not_before = 0.0
 
