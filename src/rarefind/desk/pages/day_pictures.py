@@ -15,7 +15,8 @@ from rarefind.desk.pages.visit import Visit
 
 __all__ = ["DayPictures"]
 
-_HOUR: Final = 3_600 * 10**9
+#: A day, an hour, a minute and a second.
+_UNITS: Final = tuple(seconds * 10**9 for seconds in (86_400, 3_600, 60, 1))
 
 
 class DayPictures:
@@ -86,11 +87,17 @@ class DayPictures:
         return self._draw("recall", "recall_title", [line], self._show.percent, top=1.0)
 
     def _lag(self) -> Chart:
+        median, most = [d.lag_median for d in self._days], [d.lag_most for d in self._days]
+        longest = max((lag for lag in (*median, *most) if lag is not None), default=0)
+        # Numbers beside the picture are round in the unit in which people would count them.
+        unit = next((each for each in _UNITS if longest >= 2 * each), _UNITS[-1])
         lines = [
-            ChartLine(self._t("monitoring.lag_median"), _hours(d.lag_median for d in self._days)),
-            ChartLine(self._t("monitoring.lag_most"), _hours(d.lag_most for d in self._days)),
+            ChartLine(self._t("monitoring.lag_median"), _counted(median, unit)),
+            ChartLine(self._t("monitoring.lag_most"), _counted(most, unit)),
         ]
-        return self._draw("lag", "lag_title", lines, lambda h: self._show.length(int(h * _HOUR)))
+        return self._draw(
+            "lag", "lag_title", lines, lambda count: self._show.length(round(count * unit))
+        )
 
     def _draw(
         self,
@@ -112,5 +119,5 @@ class DayPictures:
         )
 
 
-def _hours(lags: Iterable[int | None]) -> list[float | None]:
-    return [None if lag is None else lag / _HOUR for lag in lags]
+def _counted(lags: Iterable[int | None], unit: int) -> list[float | None]:
+    return [None if lag is None else lag / unit for lag in lags]
