@@ -18,7 +18,7 @@ from rarefind.cli import _demo
 from rarefind.cli._serve import serve
 from rarefind.desk.folder import DeskFolder
 
-SMALL = ["--cards", "100", "--days", "28"]
+SMALL = ["--cards", "300", "--days", "28"]
 PASSWORD = "three grey herons"
 
 

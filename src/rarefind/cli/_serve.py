@@ -55,7 +55,7 @@ def serve(
             "removed at the end; in DIR, which must be empty, it is kept.",
         ),
     ] = False,
-    cards: Annotated[int, typer.Option(min=100, help="With --demo: how many cards pay.")] = 500,
+    cards: Annotated[int, typer.Option(min=300, help="With --demo: how many cards pay.")] = 1_500,
     days: Annotated[
         int, typer.Option(min=28, max=120, help="With --demo: the days behind it.")
     ] = 63,

@@ -14,7 +14,7 @@ NOON = 1_769_860_800 * 10**9  # 2026-01-31T12:00:00Z
 
 @pytest.fixture(scope="module")
 def world():
-    return simulate_world(DemoSize(cards=100, days=28), NOON)
+    return simulate_world(DemoSize(cards=300, days=28), NOON)
 
 
 def test_the_past_ends_now_and_all_of_it_can_be_decided(world):
@@ -32,7 +32,7 @@ def test_fraud_is_as_frequent_on_the_first_days_as_later(world):
 
 
 def test_more_cards_more_checks_a_day():
-    budgets = [DemoSize(cards).schema.alerts.budget for cards in (100, 500, 1_000)]
+    budgets = [DemoSize(cards).schema.alerts.budget for cards in (300, 1_500, 3_000)]
     assert budgets == [5, 20, 40]
 
 

@@ -85,10 +85,9 @@ RULES: Final = (
     DemoRule(
         "many in an hour",
         "card_count_1h >= 3 and amount > 50",
-        "Somebody is in a hurry.",
-        ((0.1, "shadow"), (0.25, "scoring")),
+        "Somebody is in a hurry: so are some of our customers.",
+        ((0.1, "scoring"), (0.25, "shadow")),
         weight=0.05,
-        limits={"max_false_alerts_a_day": 5},
     ),
     DemoRule(
         "at night, much",

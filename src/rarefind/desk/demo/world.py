@@ -62,8 +62,11 @@ _TEN: Final = nanoseconds("hours", "10h")
 _ONE_IN = 100
 #: It takes the simulator so many days until fraud is as frequent as later.
 _BEFORE = 28
+#: The share of the simulated payments that are made. While the desk runs, cards pay far more often
+#: than before; the fewer payments each has had, and the more cards there are, the less it shows.
+_MADE = 1 / 3
 #: The desk has a check a day for so many cards, and some at least.
-_CARDS_A_CHECK, _FEWEST_CHECKS = 25, 5
+_CARDS_A_CHECK, _FEWEST_CHECKS = 75, 5
 #: Days after now whose payments come while the desk runs.
 _AHEAD = 4
 
@@ -72,7 +75,7 @@ _AHEAD = 4
 class DemoSize:
     """How much has happened before the desk is opened."""
 
-    cards: int = 500
+    cards: int = 1_500
     days: int = 63
     seed: int = 7
 
@@ -119,6 +122,7 @@ class DemoWorld:
 
 def simulate_world(size: DemoSize, now: int) -> DemoWorld:
     """Simulate the payments of the days before a time and of some days after it."""
+    import numpy as np
     import pandas as pd
 
     from rarefind.data import simulate_transactions
@@ -127,13 +131,14 @@ def simulate_world(size: DemoSize, now: int) -> DemoWorld:
     begin = midnight - size.days * DAY
     made = simulate_transactions(
         size.cards,
-        2 * size.cards,
+        size.cards,
         _BEFORE + size.days + 1 + _AHEAD,
         start=pd.Timestamp(begin - _BEFORE * DAY),
         rate=1 / _ONE_IN,
         details=True,
         random_state=size.seed,
     )
+    made = made[np.random.default_rng(size.seed).random(len(made)) < _MADE]
     made = made.rename(columns={"transaction_id": "payment", "customer": "card"})
     made = made.drop(columns="fraud_kind")
     for name, mark in (("payment", "p"), ("card", "C"), ("terminal", "T")):
