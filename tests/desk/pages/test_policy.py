@@ -1,4 +1,4 @@
-"""What every page says about itself to a browser, and what it says of strangers' texts."""
+"""What every page says about itself to a browser."""
 
 import re
 

@@ -19,7 +19,7 @@ from rarefind.desk.alerts._erasure import ERASED, delete_closed, erase_entity, e
 from rarefind.desk.alerts._expected import Expected, ExpectedAmount, expected_amount, expected_hits
 from rarefind.desk.alerts._from_ledger import Added
 from rarefind.desk.alerts._lists import CaseLists
-from rarefind.desk.alerts._notes import CaseNotes, Note
+from rarefind.desk.alerts._notes import LONGEST_NOTE, CaseNotes, Note
 from rarefind.desk.alerts._summaries import CaseLine, case_lines, with_rule
 from rarefind.desk.alerts._waiting import After, WaitingCases
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ERASED",
+    "LONGEST_NOTE",
     "VERDICTS",
     "Added",
     "After",

@@ -8,9 +8,10 @@ from rarefind.desk.alerts._case import CaseError, NoSuchCase
 from rarefind.desk.clock import DeskClock
 from rarefind.desk.database import Database
 
-__all__ = ["CaseNotes", "Note", "check_text"]
+__all__ = ["LONGEST_NOTE", "CaseNotes", "Note", "check_text"]
 
-_LONGEST_NOTE = 10_000
+#: Characters that a note has at most.
+LONGEST_NOTE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,5 +62,5 @@ class CaseNotes:
 
 def check_text(note: str) -> None:
     """Raise on a note that is too long to be kept."""
-    if len(note) > _LONGEST_NOTE or "\0" in note:
-        raise CaseError(f"A note has at most {_LONGEST_NOTE:,} characters, none of them NUL.")
+    if len(note) > LONGEST_NOTE or "\0" in note:
+        raise CaseError(f"A note has at most {LONGEST_NOTE:,} characters, none of them NUL.")

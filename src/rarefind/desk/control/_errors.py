@@ -10,7 +10,14 @@ _LONGEST_NOTE = 10_000
 
 
 class ControlError(ValueError):
-    """What was asked cannot be done; the sentence says why."""
+    """What was asked cannot be done; the sentence says why.
+
+    ``where`` is the field that is wrong, such as ``name``; empty for none in particular.
+    """
+
+    def __init__(self, sentence: str, where: str = "") -> None:
+        super().__init__(sentence)
+        self.where = where
 
 
 class NotThere(ControlError):  # noqa: N818
@@ -26,7 +33,8 @@ def check_name(what: str, name: str) -> str:
     if not is_name(name):
         raise ControlError(
             f"{name[:LONGEST_NAME]!r} is not a name of a {what}: give 1 to {LONGEST_NAME} "
-            "characters that can be seen, without spaces around them."
+            "characters that can be seen, without spaces around them.",
+            "name",
         )
     return name
 
@@ -34,5 +42,7 @@ def check_name(what: str, name: str) -> str:
 def check_note(note: str) -> str:
     """Raise on a note that cannot be kept."""
     if len(note) > _LONGEST_NOTE or "\0" in note:
-        raise ControlError(f"A note has at most {_LONGEST_NOTE:,} characters, none of them NUL.")
+        raise ControlError(
+            f"A note has at most {_LONGEST_NOTE:,} characters, none of them NUL.", "note"
+        )
     return note

@@ -29,7 +29,7 @@ def check_limits(limits: Mapping[str, float]) -> dict[str, float]:
         most = math.inf if name == "max_false_alerts_a_day" else 1.0
         if not (math.isfinite(bound) and 0 <= bound <= most):
             what = "a number from 0 on" if most > 1 else "a share from 0 to 1"
-            raise ControlError(f"The limit {name} is {what}, not {bound!r}.")
+            raise ControlError(f"The limit {name} is {what}, not {bound!r}.", name)
     return {name: float(bound) for name, bound in limits.items()}
 
 
@@ -40,5 +40,5 @@ def check_sunset(sunset: str) -> str:
             if date.fromisoformat(sunset).isoformat() != sunset:
                 raise ValueError
         except ValueError:
-            raise ControlError(f"{sunset!r} is not a day such as 2026-12-31.") from None
+            raise ControlError(f"{sunset!r} is not a day such as 2026-12-31.", "sunset") from None
     return sunset

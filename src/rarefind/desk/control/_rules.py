@@ -345,12 +345,13 @@ class Rules:
         if name in _TAKEN:
             raise ControlError(
                 f"{name!r} is what decisions by something else are said to be made by: give the "
-                "rule another name."
+                "rule another name.",
+                "name",
             )
         if role is not None and role not in ROLES:
             raise ControlError(f"A role is one of {', '.join(ROLES)}, not {role!r}.")
         if weight is not None and not math.isfinite(weight):
-            raise ControlError(f"A weight is a number, not {weight!r}.")
+            raise ControlError(f"A weight is a number, not {weight!r}.", "weight")
 
 
 def _denies_more(rule: DeskRule, before: DeskRule | None) -> bool:

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path
 from starlette.responses import Response
 
 from rarefind.data.clock import nanoseconds
-from rarefind.desk.alerts import VERDICTS, CaseError, NoSuchCase
+from rarefind.desk.alerts import LONGEST_NOTE, VERDICTS, CaseError, NoSuchCase
 from rarefind.desk.control import ControlConflict, ControlError
 from rarefind.desk.explained import Explanation, explain_record
 from rarefind.desk.pages.case_file import (
@@ -114,8 +114,10 @@ def give_verdict(visit: Checker, case: Number) -> Response:
         cases.decide(case, person, verdict, form["note"].strip())
     except NoSuchCase:
         raise
-    except CaseError as error:
-        return _page(visit, case, 409, str(error) if len(form["note"]) > 10_000 else "")
+    except CaseError:
+        if len(form["note"].strip()) > LONGEST_NOTE:
+            return _page(visit, case, 422, visit.t("case.note_long"))
+        return _page(visit, case, 409)
     if verdict == "fraud" and "block" in form:
         visit.door.control.blocks.ask(before.entity, person, f"case {case}")
     if before.closed is not None:

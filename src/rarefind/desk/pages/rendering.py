@@ -61,14 +61,14 @@ def _environment() -> Environment:
     environment.globals |= {
         "asset": asset,
         "version": __version__,
-        "told": _told,
+        "choices": _choices,
         "longest_name": LONGEST_NAME,
     }
     environment.filters["segment"] = _segment
     return environment
 
 
-def _told(values: Iterable[str], tell: Callable[[str], str]) -> list[tuple[str, str]]:
+def _choices(values: Iterable[str], tell: Callable[[str], str]) -> list[tuple[str, str]]:
     """Values as a choice whose texts they are themselves, in the language of a reader."""
     return [(value, tell(value)) for value in values]
 

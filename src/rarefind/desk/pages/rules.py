@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter
@@ -96,10 +97,10 @@ def set_role(visit: Annotated[Visit, needs("rule")]) -> Response:
     before = rules.get(name)
     try:
         if role not in ROLES:
-            raise ControlError(f"A role is one of {', '.join(ROLES)}, not {role!r}.")
+            raise ControlError(f"A role is one of {', '.join(ROLES)}, not {role!r}.", "role")
         rules.set_role(name, role, visit.person, visit.form["note"])
     except ValueError as error:
-        return _editor(visit, RuleForm.of(before, before.version), before, error)
+        return _editor(visit, RuleForm.of(before, before.version), before, error, at_step=True)
     if role == "blocking" and _waiting(visit, name):
         return visit.go(EDIT, said="change_asked", name=name)
     return visit.go(EDIT, said="rule_step", name=name)
@@ -111,8 +112,13 @@ def _editor(
     now: DeskRule | None,
     error: ValueError | None = None,
     trial: HistoryTrial | None = None,
+    *,
+    at_step: bool = False,
 ) -> Response:
-    door = visit.door
+    """The page; ``at_step`` says that the error is about the form that takes a rule a step on."""
+    door, errors = visit.door, _errors(visit, error)
+    if at_step:
+        errors = {f"step_{where}": said for where, said in errors.items()}
     status = 200 if error is None else 409 if isinstance(error, ControlConflict) else 422
     return visit.page(
         "rule_edit.html",
@@ -122,7 +128,7 @@ def _editor(
         steps=ROLES,
         limits=LIMITS,
         shares=SHARES,
-        errors=_errors(visit, error),
+        errors=errors,
         marked=mark(form.text, str(error)) if isinstance(error, RuleError) else None,
         trial=trial,
         waiting=[] if now is None else _waiting(visit, now.name),
@@ -139,7 +145,11 @@ def _errors(visit: Visit, error: ValueError | None) -> dict[str, Any]:
         return {}
     if isinstance(error, FormError):
         return {error.field: visit.t(error.key)}
-    return {"text" if isinstance(error, RuleError) else "form": str(error)}
+    if isinstance(error, ControlError):
+        return {error.where or "form": str(error)}
+    # Names and values stand in quotes.
+    is_constant = "constant" in re.sub("'[^']*'", "", str(error))
+    return {"constants" if is_constant else "text": str(error)}
 
 
 def _rule_of(visit: Visit, name: str) -> DeskRule | None:
