@@ -29,6 +29,7 @@ from rarefind.desk.alerts._summaries import CaseLine, case_lines
 from rarefind.desk.alerts._tables import STEPS
 from rarefind.desk.alerts._waiting import WaitingCases
 from rarefind.desk.clock import DeskClock
+from rarefind.desk.control import Audit
 from rarefind.desk.database import Database, Writer, migrate
 from rarefind.desk.labels import LabelHistory
 from rarefind.desk.records import Entry
@@ -64,8 +65,9 @@ class Cases:
         self._place = list(schema.entities).index(schema.alerts.entity)
         #: Those that are not closed, as far as a queue needs them.
         self.waiting = WaitingCases(database, clock)
+        self._audit = Audit(database, clock)
         #: What people have written beside verdicts.
-        self.notes = CaseNotes(database, clock)
+        self.notes = CaseNotes(database, clock, self._audit)
 
     @property
     def read_up_to(self) -> int:
@@ -231,6 +233,7 @@ class Cases:
                 id=case,
                 until=until,
             )
+            self._audit.add(transaction, person, "snooze case", f"case {case}", {"until": until})
             return self._get(transaction, case)
 
     def decide(self, case: int, person: str, verdict: Verdict, note: str = "") -> Case:
@@ -276,6 +279,9 @@ class Cases:
             )
             source = "verdict" if found.state != "decided" else "correction"
             self._labels.add(transaction, [row[0] for row in rows], verdict, source)
+            # Neither the entity nor the note: the log keeps for ever what it has.
+            action = "give verdict" if source == "verdict" else "correct verdict"
+            self._audit.add(transaction, person, action, f"case {case}", {"verdict": verdict})
             return self._get(transaction, case)
 
     def _last_verdict(self, transaction: Writer, case: int) -> tuple[str, str, str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from rarefind.desk.alerts._case import CaseError, NoSuchCase
 from rarefind.desk.clock import DeskClock
+from rarefind.desk.control import Audit
 from rarefind.desk.database import Database
 
 __all__ = ["LONGEST_NOTE", "CaseNotes", "Note", "check_text"]
@@ -31,10 +32,11 @@ class CaseNotes:
     database : Database
         That of the desk, with the tables of :class:`Cases`.
     clock : DeskClock
+    audit : Audit
     """
 
-    def __init__(self, database: Database, clock: DeskClock) -> None:
-        self._database, self._clock = database, clock
+    def __init__(self, database: Database, clock: DeskClock, audit: Audit) -> None:
+        self._database, self._clock, self._audit = database, clock, audit
 
     def add(self, case: int, person: str, text: str) -> None:
         """Write a note; whoever may work on cases may, whoever holds this one."""
@@ -51,6 +53,7 @@ class CaseNotes:
                 now=self._clock.now(),
                 text=text,
             )
+            self._audit.add(writer, person, "write note", f"case {case}")
 
     def of(self, case: int) -> list[Note]:
         """Return the notes of a case, the first first."""

@@ -53,7 +53,7 @@ def list_claims(
     ),
 )
 def make_claims(
-    door: Door, claims: Annotated[NewClaim | list[NewClaim], sent(_OneOrMany)]
+    door: Door, person: Person, claims: Annotated[NewClaim | list[NewClaim], sent(_OneOrMany)]
 ) -> Response:
     """Record that a customer denies a transaction, or a list of such claims.
 
@@ -62,11 +62,11 @@ def make_claims(
     """
     if isinstance(claims, NewClaim):
         _check_known(door, [claims], "transaction")
-        return json_answer(door.views.claim(door.claims.make(claims.transaction, claims.note)))
+        found = door.claims.make(claims.transaction, claims.note, person)
+        return json_answer(door.views.claim(found))
     _check_known(door, claims, "[{}].transaction")
-    return json_answer(
-        [door.views.claim(door.claims.make(each.transaction, each.note)) for each in claims]
-    )
+    made = [door.claims.make(each.transaction, each.note, person) for each in claims]
+    return json_answer([door.views.claim(claim) for claim in made])
 
 
 @router.post(

@@ -121,6 +121,13 @@ class Audit:
         )
         return number
 
+    def record(
+        self, person: str, action: str, subject: str, detail: Mapping[str, Any] | None = None
+    ) -> int:
+        """Add a row about something that is stored nowhere else, and return its number."""
+        with self._database.write() as writer:
+            return self.add(writer, person, action, subject, detail)
+
     @property
     def last(self) -> Position:
         """The last row; write it down elsewhere, and a log that was cut off does not have it."""

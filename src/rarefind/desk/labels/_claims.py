@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from rarefind.desk.clock import DeskClock
+from rarefind.desk.control import Audit
 from rarefind.desk.database import Database, DatabaseConflict, Row, Writer, migrate
 from rarefind.desk.labels._labels import LabelHistory
 from rarefind.desk.labels._tables import STEPS
@@ -47,20 +48,32 @@ class Claims:
     def __init__(self, database: Database, labels: LabelHistory, clock: DeskClock) -> None:
         migrate(database, "labels", STEPS)
         self._database, self._labels, self._clock = database, labels, clock
+        self._audit = Audit(database, clock)
 
-    def make(self, transaction: str, note: str = "") -> Claim:
-        """Store a claim; the same one again is the same claim."""
+    def make(self, transaction: str, note: str = "", person: str = "") -> Claim:
+        """Store a claim; the same one again is the same claim.
+
+        Parameters
+        ----------
+        transaction : str
+        note : str
+            What the customer has said.
+        person : str
+            Who has written it down, for the audit log; empty where nobody has.
+        """
         if len(note) > _LONGEST_NOTE or "\0" in note:
             raise ClaimError(f"A note has at most {_LONGEST_NOTE:,} characters, none of them NUL.")
         # A conflict means that it was made before.
         with suppress(DatabaseConflict), self._database.write() as writer:
-            writer.execute(
+            ((number,),) = writer.read(
                 "INSERT INTO claims (transaction_id, at, note, state) "
-                "VALUES (:transaction, :now, :note, 'new')",
+                "VALUES (:transaction, :now, :note, 'new') RETURNING id",
                 transaction=transaction,
                 now=self._clock.now(),
                 note=note,
             )
+            if person:
+                self._audit.add(writer, person, "record claim", f"claim {number}")
         rows = self._database.read(
             f"SELECT {_COLUMNS} FROM claims WHERE transaction_id = :transaction",
             transaction=transaction,
@@ -133,6 +146,8 @@ class Claims:
             )
             if state == "confirmed":
                 self._labels.add(writer, [found.transaction], "fraud", "claim")
+            action = "confirm claim" if state == "confirmed" else "reject claim"
+            self._audit.add(writer, person, action, f"claim {claim}")
             return _get(writer, claim)
 
 

@@ -49,4 +49,5 @@ def show_proposals(visit: Annotated[Visit, needs("read")]) -> Response:
 def ask_for_proposals(visit: Annotated[Visit, needs("rule")]) -> Response:
     """Ask for new proposals; the worker makes them within minutes."""
     visit.door.proposals.ask(visit.door.clock.now())
+    visit.door.control.audit.record(visit.person, "ask for proposals", "rules")
     return visit.go(_PROPOSALS, said="proposals_asked")

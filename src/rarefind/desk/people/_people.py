@@ -20,6 +20,8 @@ __all__ = ["COMMAND_LINE", "People"]
 
 #: Who acts on the machine of the desk itself.
 COMMAND_LINE = "command line"
+#: Who fails to sign in by a name that no user has.
+NOBODY = "nobody known"
 
 
 class People:
@@ -113,6 +115,9 @@ class People:
         user = self.users.find(name)
         stored = None if user is None or user.disabled else self.users.password_of(user)
         if not self.passwords.is_right(stored, password):
+            # A name that nobody has may be a password in the wrong field: it is not written down.
+            known = NOBODY if user is None else user.name
+            self._audit.record(known, "fail to sign in", known)
             raise PeopleError("sign_in")
         assert user is not None
         self._attempts.forget(name, address)
@@ -123,6 +128,7 @@ class People:
         """Set another password, and sign out everywhere but here."""
         self._attempts.begin(user.name, session.address)
         if not self.passwords.is_right(self.users.password_of(user), present):
+            self._audit.record(user.name, "fail to change password", user.name)
             raise PeopleError("password_wrong", "present_password")
         self._attempts.forget(user.name, session.address)
         check_password(password, user.name)
