@@ -120,6 +120,10 @@ def test_every_action_of_the_audit_log_is_in_the_catalogue():
         ("in March: 80 % of rows, 2 % at fit", "en mars : 80 % des lignes"),
         ("The precision is 0.01 (95 % interval 0.001 to 0.02), below its limit 0.05.", "Précision"),
         ("The events are alert.raised, and not 'x'.", "Les événements sont alert.raised, et non"),
+        (
+            "labels.delay must be longer than 0, not '-1D'.",
+            "labels.delay doit être plus long que 0",
+        ),
         ("What nobody has thought of.", "What nobody has thought of."),
     ],
 )
