@@ -254,7 +254,8 @@ def _automatic(name: str, task: Task, effort: Effort) -> Found:
         budget=float(task.y.mean()), time_limit=effort.limit, random_state=effort.seed, n_jobs=1
     )
     model.fit(task.X, task.y, times=task.times)
-    chosen = {"limit": effort.limit, "chosen": list(model.members_)}
+    # How many rows each member was fitted to tells what the time limit cost.
+    chosen = {"limit": effort.limit, "chosen": model.fitted_on_}
     return model.priority(task.test), model.predict(task.test), chosen
 
 

@@ -30,7 +30,10 @@ def add_half(report: Report, half: str, found: pd.DataFrame, total: int) -> None
         f"**{title}.** {found['dataset'].nunique()} of {total} were run; the {len(ap)} that all of "
         f"the {ap.shape[1]} methods below were run on are compared."
     )
-    report.claims += claims(title, tables)
+    report.claims += [
+        claim.judged_if(len(ap) == total, "Not all of it is run.")
+        for claim in claims(title, tables)
+    ]
     report.table(f"{title}: means", summary(tables))
     best = AUTO if AUTO in ap else SGBAP
     standing = tables["AP"].standing(best).sort_values("mean rank")
