@@ -97,7 +97,15 @@ def test_every_action_of_the_audit_log_is_in_the_catalogue():
             name = getattr(getattr(node, "func", None), "attr", "") or getattr(
                 getattr(node, "func", None), "id", ""
             )
-            if name in ("add", "record_change", "_record", "_change", "_set_password", "_add"):
+            if name in (
+                "add",
+                "record",
+                "record_change",
+                "_record",
+                "_change",
+                "_set_password",
+                "_add",
+            ):
                 found |= {
                     each.value
                     for each in node.args
