@@ -12,6 +12,7 @@ from rarefind.desk.folder import DeskFolder
 from rarefind.desk.measures import History, Proposals
 from rarefind.desk.processes import ChildSpec, Life, give_way
 from rarefind.desk.processes.child import Child
+from rarefind.desk.worker import _children
 
 __all__ = ["ProposalJob", "propose_now"]
 
@@ -53,10 +54,7 @@ class ProposalJob:
                 self._begun = now
                 child.start()
         elif not child.is_alive:
-            child.hear()
-            refusal, code = child.refusal, child.bury()
-            if code:
-                self._log.error("proposals-ended", code=code, detail=refusal)
+            if _children.bury(child, self._log):
                 self._not_before = now + _AGAIN
         elif now - self._begun > _LONGEST:
             self.stop()
@@ -71,9 +69,7 @@ class ProposalJob:
 
     def stop(self) -> None:
         """End the process; what is there stays."""
-        if self._child.process is not None:
-            self._child.ask_to_stop()
-            self._child.wait()
+        _children.stop(self._child)
 
 
 def _make(_life: Life, path: Path, database: str | None) -> None:

@@ -15,6 +15,7 @@ from rarefind.desk.ledger import Ledger
 from rarefind.desk.parity import ParityDays, compare_new
 from rarefind.desk.processes import ChildSpec, Life, give_way
 from rarefind.desk.processes.child import Child
+from rarefind.desk.worker import _children
 
 __all__ = ["Snapshots", "snapshot_and_compare"]
 
@@ -55,10 +56,7 @@ class Snapshots:
         child = self._child
         if child.process is not None:
             if not child.is_alive:
-                child.hear()
-                refusal, code = child.refusal, child.bury()
-                if code:
-                    self._log.error("snapshot-ended", code=code, detail=refusal)
+                _children.bury(child, self._log)
                 self._not_before = time.monotonic() + _APART
         elif time.monotonic() >= self._not_before and self.is_due():
             child.start()
@@ -76,9 +74,7 @@ class Snapshots:
 
     def stop(self) -> None:
         """Stop the making of a snapshot; what is there stays."""
-        if self._child.process is not None:
-            self._child.ask_to_stop()
-            self._child.wait()
+        _children.stop(self._child)
 
 
 def _make(_life: Life, path: Path, database: str | None) -> None:
