@@ -108,16 +108,17 @@ class Prequential(Study):
             if not values.empty:
                 ap = by_world(values, "AP")
                 report.claims += claims(rate, ap)
-                report.table(f"Fraud {rate}, {len(ap)} worlds", standing(values, ap.index))
+                report.table(f"Fraud {rate}; worlds: {len(ap)}", standing(values, ap.index))
         return report
 
 
 def by_world(found: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """A line a world, a column a method: the mean over the folds, of worlds that all were run on."""
+    """A line a world, a column a method: the mean over the folds that all of them were run on."""
     own = found[found["measure"] == measure]
-    table = own.pivot_table(index="dataset", columns="method", values="value")
+    table = own.pivot_table(index=["dataset", "run"], columns="method", values="value")
     counts = table.notna().sum()
-    return table[counts.index[counts >= 0.8 * counts.max()]].dropna()
+    whole = table[counts.index[counts >= 0.8 * counts.max()]].dropna()
+    return whole.groupby("dataset").mean()
 
 
 def standing(found: pd.DataFrame, worlds: pd.Index) -> pd.DataFrame:
@@ -155,7 +156,7 @@ def claims(rate: str, ap: pd.DataFrame) -> list[Claim]:
                 bool(gap.mean() > least),
                 f"{ap[ours].mean():.3f}; {rival} has {ap[rival].mean():.3f}: "
                 f"{gap.mean():+.3f} ± {error:.3f}.",
-            ).judged_if(len(gap) > 2, "Too few worlds so far.")
+            ).judged_if(len(gap) == len(WORLDS["final"]), "Too few worlds so far.")
         )
     return found
 
