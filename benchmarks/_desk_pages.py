@@ -14,6 +14,7 @@ def write_page(kept: dict[str, Any]) -> None:
     """Write the page with all parts that there are."""
     pages = {
         "load": _load,
+        "pages": _people,
         "rate": _rate,
         "kills": _kills,
         "restart": _restart,
@@ -63,6 +64,35 @@ def _load(found: dict[str, Any]) -> list[Part]:
         "processes together; memory is the most that each of them has had."
     )
     return [(text, pd.DataFrame(rows))]
+
+
+def _people(found: dict[str, Any]) -> list[Part]:
+    parts: list[Part] = []
+    for run in found["runs"]:
+        text = (
+            f"With `{run['durability']}`: {found['rate']:g} transactions a second for "
+            f"{found['seconds']:g} s, a history of {found['history']:,} rows, all processes of the desk "
+            "and the senders on the same cores. Decisions alone: p99 "
+            f"{run['alone']['p99']:.2f} ms. While {run['people']} people work at their browsers "
+            f"(queue, case, verdict, rules, a try, monitoring): p99 {run['together']['p99']:.2f} ms, "
+            f"{run['together']['failed']} not answered, {run['failed']} pages failed."
+        )
+        rows = [
+            {"": "decisions alone", **_decided(run["alone"])},
+            {"": "decisions beside people", **_decided(run["together"])},
+            *({"": name, **_written(page)} for name, page in run["pages"].items()),
+        ]
+        parts.append((text, pd.DataFrame(rows)))
+    return parts
+
+
+def _decided(run: dict[str, Any]) -> dict[str, str]:
+    return _written(run | {"requests": run["answered"]})
+
+
+def _written(run: dict[str, Any]) -> dict[str, str]:
+    times = {f"{name}, ms": f"{run[name]:.1f}" for name in ("p50", "p99", "longest")}
+    return {"requests": f"{run['requests']:,}"} | times
 
 
 def _rate(found: dict[str, Any]) -> list[Part]:

@@ -80,10 +80,13 @@ class World:
         model = TableModel(SGBAPClassifier(random_state=0), target="fraud").fit(rows)
         rarefind.save(model, self.model)
 
-    def make_desk(self, path: Path) -> TrialDesk:
-        """A new desk with the rules and the model."""
+    def make_desk(self, path: Path, budget: int | None = None) -> TrialDesk:
+        """A new desk with the rules and the model, and so many checks a day."""
         shutil.rmtree(path, ignore_errors=True)
-        with DeskFolder.create(path, self.schema) as folder:
+        schema = self.schema
+        if budget is not None:
+            schema = replace(schema, alerts=replace(schema.alerts, budget=budget))
+        with DeskFolder.create(path, schema) as folder:
             control = Control.of(folder)
             control.lists.save("risky", ["XX", "YY"], "bench")
             for name, text, role in hundred_rules(self._card, self._terminal):
@@ -91,7 +94,7 @@ class World:
             model = control.models.add(self.model, "bench")
             control.models.promote(model.digest, "bench")
             token = Tokens(folder.open_desk()).make("bench", "ingest", DeskClock().now())
-        return TrialDesk(path, self.schema, token)
+        return TrialDesk(path, schema, token)
 
     def bodies(self, times: Iterator[int], prefix: str, seed: int = 0) -> Iterator[bytes]:
         """Payments of all cards at these times, in no order of cards.

@@ -1,7 +1,7 @@
-"""What a desk stands: load, the highest rate, kills, restarts with a long history, parity.
+"""What a desk stands: load, people beside it, the highest rate, kills, restarts with a long history, parity.
 
     python benchmarks/desk.py                        # all of it: about three hours
-    python benchmarks/desk.py --only load            # or rate, kills, restart, parity
+    python benchmarks/desk.py --only load            # or pages, rate, kills, restart, parity
     python benchmarks/desk.py --seconds 30 --step 5 --kills 6 --rows 100000 --parity-rows 20000 \\
         --cards-rows 100000                          # to try it: some minutes
 
@@ -17,6 +17,7 @@ import argparse
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -31,6 +32,8 @@ from typing import Any
 import _desk_pages
 import desk_parity
 import numpy as np
+from _desk_browser import add_person
+from _desk_people import People
 from _desk_world import World, copy_ledger, say
 from _report import RESULTS
 
@@ -39,6 +42,7 @@ from rarefind.desk.clock import DeskClock
 from rarefind.desk.decision.memory import make_snapshot
 from rarefind.desk.folder import DeskFolder
 from rarefind.desk.labels import LabelHistory
+from rarefind.desk.measures import History
 from rarefind.desk.torture.kills import kill_often
 from rarefind.desk.torture.load import fsync_times
 from rarefind.desk.torture.open_loop import LoadPlan, LoadResult, send_at_rate
@@ -50,6 +54,8 @@ KEPT = RESULTS / "desk.json"
 DURABILITIES = ("process", "disk")
 LIMIT = 10.0  # milliseconds
 WARM_UP, SETTLED = 10.0, 1_800.0  # seconds
+#: Checks of a day where people work, so that they do not run out of them; seconds to sign in.
+_CHECKS, _SIGNED_IN = 500, 5.0
 STEP, MOST_STEPS, GROWTH, HALVINGS = 20.0, 16, 1.25, 4
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -59,6 +65,7 @@ def main() -> None:
     folder = given.folder / "rarefind-bench-desk"
     parts: dict[str, Callable[[World, argparse.Namespace], dict[str, Any]]] = {
         "load": load,
+        "pages": pages,
         "rate": rate,
         "kills": kills,
         "restart": restart,
@@ -88,10 +95,12 @@ def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--only", choices=["load", "rate", "kills", "restart", "parity"])
+    parser.add_argument("--only", choices=["load", "pages", "rate", "kills", "restart", "parity"])
     parser.add_argument("--rate", type=float, default=800.0, help="transactions a second")
     parser.add_argument("--seconds", type=float, default=600.0, help="of each load")
     parser.add_argument("--bare-seconds", type=float, help="of the bare endpoint's; as long")
+    parser.add_argument("--page-seconds", type=float, default=60.0, help="of a load with people")
+    parser.add_argument("--people", type=int, default=3, help="at their browsers meanwhile")
     parser.add_argument("--step", type=float, default=STEP, help="seconds of each rate tried")
     parser.add_argument("--cards-rows", type=int, default=3_200_000, help="history of a warm desk")
     parser.add_argument("--kills", type=int, default=200)
@@ -162,9 +171,9 @@ def warm_desk(world: World, rows: int) -> TrialDesk:
     return TrialDesk(path, world.schema, "")
 
 
-def fresh_copy(world: World, warm: TrialDesk) -> TrialDesk:
+def fresh_copy(world: World, warm: TrialDesk, budget: int | None = None) -> TrialDesk:
     """A new desk with the history of the warm one."""
-    desk = world.make_desk(world.folder / "desk")
+    desk = world.make_desk(world.folder / "desk", budget)
     copy_ledger(warm.path, desk.path)
     # As a desk that has run for a while: the next snapshot is due in an hour.
     shutil.copytree(warm.path / "snapshots", desk.path / "snapshots", dirs_exist_ok=True)
@@ -264,6 +273,53 @@ def memory(process: int) -> list[float]:
             kib = next((line.split()[1] for line in lines if line.startswith("VmHWM:")), "0")
             found.append(round(int(kib) / 1024, 1))
     return found
+
+
+# People and decisions together
+
+
+def pages(world: World, given: argparse.Namespace) -> dict[str, Any]:
+    """Decisions without and with people who work at their browsers, in both durabilities."""
+    warm = warm_desk(world, given.cards_rows)
+    names = [f"person {number}" for number in range(given.people)]
+    runs = []
+    for durability in DURABILITIES:
+        desk = fresh_copy(world, warm, _CHECKS)
+        for name in names:
+            add_person(desk.path, name)
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            address = free.getsockname()
+        command = [sys.executable, "-m", "rarefind", "serve", str(desk.path), "--port", "0"]
+        command += ["--web-port", str(address[1]), "--durability", durability]
+        with ServedDesk(desk.path, durability, command=command, patience=900) as served:
+            settle(desk)
+            wait_for_history(desk)
+            send(world, served, desk.token, given.rate, min(WARM_UP, given.page_seconds))
+            alone = figures(send(world, served, desk.token, given.rate, given.page_seconds))
+            people = People(address, names)
+            with people.working():
+                time.sleep(_SIGNED_IN)
+                people.forget()
+                found = figures(send(world, served, desk.token, given.rate, given.page_seconds))
+            runs.append(
+                {"durability": durability, "alone": alone, "together": found} | people.figures()
+            )
+            say(f"{runs[-1]}")
+        shutil.rmtree(desk.path)
+    return {
+        "rate": given.rate,
+        "seconds": given.page_seconds,
+        "history": given.cards_rows,
+        "runs": runs,
+    }
+
+
+def wait_for_history(desk: TrialDesk) -> None:
+    """Wait until rules can be tried on all that the ledger has."""
+    with DeskFolder(desk.path) as folder:
+        history, end = History.of(folder), time.monotonic() + SETTLED
+        while history.missing() and time.monotonic() < end:
+            time.sleep(1.0)
 
 
 # The highest rate

@@ -14,6 +14,7 @@ SMALL = {
     "rule_versions", "measured_rules", "proposals", "proposing", "models", "model_periods",
     "saved_figures", "parity", "parity_read", "users", "lists", "webhooks", "revisions", "days",
     "anchors", "erasures", "labels_read", "tokens", "figures_read", "read_up_to", "found",
+    "setting_changes", "change_requests",
 }  # fmt: skip
 #: Columns whose value many rows share: who looks for one and sets no limit reads all of them.
 SHARED = ("closed", "state", "verdict", "kind", "action")

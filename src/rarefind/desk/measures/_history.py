@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,6 +19,7 @@ from rarefind.desk.clock import DeskClock
 from rarefind.desk.folder import DeskFolder
 from rarefind.desk.labels import LabelHistory
 from rarefind.desk.ledger import Ledger
+from rarefind.desk.measures._column_cache import ColumnCache
 from rarefind.desk.measures._pieces import (
     HistoryPiece,
     end_of,
@@ -34,6 +37,14 @@ from rarefind.rules.rule_set import RuleSet
 __all__ = ["History", "HistoryRows"]
 
 _SILENCE = SOURCES.index("silence")
+#: What is counted by, of what the ledger says: it is read whatever else is.
+_COUNTED_BY = (
+    "sequence", "id", "time", "arrived", "amount", "denied", "score", "priority", "model", "entity",
+)  # fmt: skip
+#: So many pieces are a batch: half a million rows.
+_BATCH = 16
+#: Bytes of columns that are kept: about two million rows of what a desk's rules name.
+_MEMORY = 512 * 2**20
 
 
 @dataclass(frozen=True)
@@ -46,7 +57,7 @@ class HistoryRows:
         What the ledger says: ``sequence``, ``id``, ``time``, ``arrived``, ``amount`` in minor
         units, ``denied``, ``by``, ``rules`` as JSON, ``score``, ``priority``, ``alert``,
         ``propensity``, ``model``, ``entity`` (that which is checked); and what rules and models saw
-        of it, see :meth:`record`.
+        of it, see :meth:`record`. Columns that nobody has named may be left out.
     labels : RipeColumns
     missing : int
         Places of the ledger among them that are not there now, since their piece is made again.
@@ -114,7 +125,9 @@ class HistoryRows:
 class History:
     """The last weeks of a desk as columns, kept by a :class:`HistoryKeeper`.
 
-    Threads may share it.
+    However long they are, ``batches`` and ``pieces`` need little memory at a time. Of all columns
+    that rules and models see, those are read that are named; of what the ledger says, the columns
+    that are counted by are always there. Threads may share it.
 
     Parameters
     ----------
@@ -124,6 +137,8 @@ class History:
         Opened to be read.
     labels : RipeLabels
     clock : DeskClock
+    memory : int
+        So many bytes of columns are kept for the next time.
     """
 
     def __init__(
@@ -133,90 +148,104 @@ class History:
         ledger: Ledger,
         labels: RipeLabels,
         clock: DeskClock,
+        *,
+        memory: int = _MEMORY,
     ) -> None:
         self._folder, self._ledger, self._labels = folder, ledger, labels
         self._clock, self._days = clock, schema.history.days
         self._types = dict(piece_columns(schema))
         self._zone = schema.transaction.time_zone
-        self._frames: dict[Path, pl.DataFrame] = {}
-        self._given: tuple[tuple[Path, ...], int, Array] | None = None
-        self._whole: tuple[tuple[Path, ...], pl.DataFrame] | None = None
+        self._cache = ColumnCache(self._types, memory)
+        #: The labels that the rows of a file were given, and the last label then.
+        self._given: dict[Path, tuple[int, Array]] = {}
         self._lock = threading.Lock()
 
     @classmethod
-    def of(cls, folder: DeskFolder, clock: DeskClock | None = None) -> Self:
+    def of(cls, folder: DeskFolder, clock: DeskClock | None = None, memory: int = _MEMORY) -> Self:
         """Open the history of a desk."""
         clock = clock or DeskClock()
         labels = RipeLabels(LabelHistory(folder.open_desk(), folder.schema, clock))
-        return cls(folder.history, folder.schema, folder.read_ledger(), labels, clock)
+        ledger = folder.read_ledger()
+        return cls(folder.history, folder.schema, ledger, labels, clock, memory=memory)
 
-    def rows(self) -> HistoryRows:
-        """Return all rows that are there, with their labels as of now."""
+    def rows(self, names: Iterable[str] | None = None) -> HistoryRows:
+        """Return all rows that are there, with their labels as of now; by default all columns."""
+        return self._rows(self._numbers(), names)
+
+    def batches(self, names: Iterable[str] | None = None) -> Iterator[HistoryRows]:
+        """Return the rows some pieces at a time; a batch begins where it always has."""
+        columns = None if names is None else list(names)
+        for _, numbers in groupby(self._numbers(), lambda number: number // _BATCH):
+            yield self._rows(list(numbers), columns)
+
+    def pieces(self, names: Iterable[str] | None = None) -> Iterator[HistoryRows]:
+        """Return the rows a piece at a time, for what would take too long or too much at once."""
+        columns = None if names is None else list(names)
+        for number in self._numbers():
+            yield self._rows([number], columns)
+
+    def missing(self) -> int:
+        """Return how many places of the ledger are in pieces that are not there."""
+        there = {piece.number for piece in list_pieces(self._folder)}
+        return self._places(number for number in self._numbers() if number not in there)
+
+    def _numbers(self) -> list[int]:
+        """The pieces that there are, and those that there should be."""
+        last = self._ledger.last.sequence
+        numbers = {piece.number for piece in list_pieces(self._folder)}
+        if last:
+            first = first_piece(self._ledger, self._clock.now(), self._days)
+            numbers.update(range(first, piece_of(last) + 1))
+        return sorted(numbers)
+
+    def _rows(self, numbers: Sequence[int], names: Iterable[str] | None) -> HistoryRows:
+        columns = list(self._types)
+        if names is not None:
+            columns = list(dict.fromkeys([*_COUNTED_BY, *map(record_column, names)]))
         with self._lock:
-            pieces = self._read()
-            paths = tuple(piece.path for piece in pieces)
-            frame = self._concatenated(paths)
-            given = self._labels_of(paths, frame)
-            missing = self._missing(pieces)
+            self._labels.refresh()
+            found = self._read(numbers, columns)
+            # One may have been written again between the question and the reading.
+            found |= self._read([number for number in numbers if number not in found], columns)
+        missing = self._places(number for number in numbers if number not in found)
+        frames = [found[number][0] for number in sorted(found)]
+        given = [found[number][1] for number in sorted(found)]
+        empty: Any = pl.DataFrame(schema={name: self._types[name] for name in columns})
+        frame = pl.concat(frames or [empty], rechunk=False)
+        code = np.concatenate(given or [np.empty(0, dtype=np.int8)])
         deleted = self._ledger.deleted().sequence
         first = int(frame["sequence"].search_sorted(deleted, "right")) if frame.height else 0
-        frame, given = frame[first:], given[first:]
-        labels = self._labels.ripe(given, frame["time"].to_numpy())
+        frame, code = frame[first:], code[first:]
+        labels = self._labels.ripe(code, frame["time"].to_numpy())
         return HistoryRows(frame, labels, missing, self._zone)
 
-    def pieces(self) -> list[HistoryRows]:
-        """Return the rows a piece at a time, for what would take too long or too much at once."""
-        rows = self.rows()
-        found, begin = [], 0
-        numbers = piece_of(rows.values("sequence"))
-        for end in [*(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(rows)]:
-            if end > begin:
-                found.append(rows.at(slice(begin, end)))
-            begin = end
+    def _read(
+        self, numbers: Sequence[int], columns: Sequence[str]
+    ) -> dict[int, tuple[pl.DataFrame, Array]]:
+        """Columns of the pieces that can be read, and the labels that their rows were given."""
+        found: dict[int, tuple[pl.DataFrame, Array]] = {}
+        if not numbers:
+            return found
+        pieces = list_pieces(self._folder)
+        paths = {piece.path for piece in pieces}
+        self._cache.forget_others(paths)
+        self._given = {path: known for path, known in self._given.items() if path in paths}
+        wanted = set(numbers)
+        for piece in pieces:
+            if piece.number in wanted:
+                with suppress(OSError):
+                    frame = self._cache.read(piece, columns)
+                    found[piece.number] = frame, self._given_of(piece, frame)
         return found
 
-    def _read(self) -> list[HistoryPiece]:
-        """Map the pieces that are new, and return those that can be read."""
-        before, self._frames = self._frames, {}
-        found = []
-        for piece in list_pieces(self._folder):
-            try:
-                frame = before.get(piece.path)
-                self._frames[piece.path] = self._complete(piece.read()) if frame is None else frame
-            except OSError:
-                continue
-            found.append(piece)
-        return found
+    def _given_of(self, piece: HistoryPiece, frame: pl.DataFrame) -> Array:
+        last, given = self._given.get(piece.path, (-1, np.empty(0)))
+        if last != self._labels.last:
+            given = self._labels.given(frame["id"])
+            self._given[piece.path] = self._labels.last, given
+        return given
 
-    def _complete(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """Rows with all columns of the schema: those added later are missing in old rows."""
-        nothing = pl.lit(None)
-        return frame.select(
-            pl.col(name) if name in frame.columns else nothing.cast(kind).alias(name)
-            for name, kind in self._types.items()
-        )
-
-    def _concatenated(self, paths: tuple[Path, ...]) -> pl.DataFrame:
-        if self._whole is None or self._whole[0] != paths:
-            frames = [self._frames[path] for path in paths]
-            empty: Any = pl.DataFrame(schema=self._types)
-            self._whole = paths, pl.concat(frames or [empty], rechunk=False)
-        return self._whole[1]
-
-    def _labels_of(self, paths: tuple[Path, ...], frame: pl.DataFrame) -> Array:
-        self._labels.refresh()
-        known = self._given
-        if known is None or known[:2] != (paths, self._labels.last):
-            known = paths, self._labels.last, self._labels.given(frame["id"])
-            self._given = known
-        return known[2]
-
-    def _missing(self, pieces: list[HistoryPiece]) -> int:
-        """How many places of the ledger are in pieces that are not there."""
+    def _places(self, numbers: Iterable[int]) -> int:
+        """How many places of the ledger are in these pieces."""
         last = self._ledger.last.sequence
-        if not last:
-            return 0
-        there = {piece.number for piece in pieces}
-        first = first_piece(self._ledger, self._clock.now(), self._days)
-        numbers = range(first, piece_of(last) + 1)
-        return sum(min(end_of(n), last) - end_of(n - 1) for n in numbers if n not in there)
+        return sum(max(min(end_of(n), last) - end_of(n - 1), 0) for n in numbers)

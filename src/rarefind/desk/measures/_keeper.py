@@ -98,8 +98,9 @@ class HistoryKeeper:
 
     def _check_ledger(self) -> None:
         """Delete what a writer has left, and the pieces of a ledger that is not this one."""
-        for part in self._folder.glob(".rarefind-*"):
-            part.unlink(missing_ok=True)
+        for pattern in (".rarefind-*", "*.arrow"):  # such files had an earlier format
+            for part in self._folder.glob(pattern):
+                part.unlink(missing_ok=True)
         deleted, lost = self._ledger.deleted().sequence, 0
         for piece in list_pieces(self._folder):
             chain = self._ledger.chain_at(piece.last)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from rarefind.desk.measures._history import HistoryRows
 from rarefind.rules import Rule, RuleError
 from rarefind.rules.rule_set import RuleSet
 
-__all__ = ["RAISING", "Others", "model_alerts", "readable_rules"]
+__all__ = ["RAISING", "Others", "OthersNow", "model_alerts", "readable_rules"]
 
 #: The roles that raise alerts, or deny.
 RAISING = ("scoring", "blocking")
@@ -55,30 +56,54 @@ class Others:
 
     def __init__(self, control: Control) -> None:
         self._control = control
-        self._known: tuple[Any, Array] | None = None
+        self._rules: Any = None
+        #: By the first row of some rows: the last one, their number, and what was counted.
+        self._known: dict[int, tuple[int, int, Array]] = {}
         self._lock = threading.Lock()
 
-    def raised(self, rows: HistoryRows, without: str | None = None) -> Bools:
-        """Where something raises an alert, leaving out a rule by its name."""
+    def now(self, without: str | None = None) -> OthersNow:
+        """Return what raises alerts now, leaving out a rule by its name."""
         rules = [rule for rule in self._control.rules.all() if rule.role in RAISING]
         made = readable_rules(self._control, rules)
-        with self._lock:
-            counted = self._counted(rows, made)
-        if without in made:
-            counted = counted - rows.fires(made[without])
         thresholds = {model.digest: model.threshold for model in self._control.models.all()}
-        return (counted > 0) | model_alerts(rows, thresholds)
+        return OthersNow(self, made, thresholds, without if without in made else None)
 
-    def _counted(self, rows: HistoryRows, made: Mapping[str, Rule]) -> Array:
-        key = (
-            id(rows.frame) if not len(rows) else rows.values("sequence")[[0, -1]].tolist(),
-            len(rows),
-            rows.missing,
-            [(rule.name, rule.text, rule.constants, rule.lists) for rule in made.values()],
-        )
-        if self._known is None or self._known[0] != key:
-            self._known = key, _count_firing(rows, list(made.values()))
-        return self._known[1]
+    def counted(self, rows: HistoryRows, made: Mapping[str, Rule]) -> Array:
+        """Return how many of the rules fire on each row."""
+        if not len(rows):
+            return np.empty(0, dtype=np.int16)
+        rules = [(rule.name, rule.text, rule.constants, rule.lists) for rule in made.values()]
+        first, last = rows.values("sequence")[[0, -1]].tolist()
+        with self._lock:
+            if self._rules != rules:
+                self._rules, self._known = rules, {}
+            known = self._known.get(first)
+            if known is None or known[:2] != (last, len(rows)):
+                known = last, len(rows), _count_firing(rows, list(made.values()))
+                self._known[first] = known
+            return known[2]
+
+
+@dataclass(frozen=True)
+class OthersNow:
+    """The rules and models that raise alerts at a time, but for one rule."""
+
+    others: Others
+    made: Mapping[str, Rule]
+    thresholds: Mapping[str, float]
+    without: str | None
+
+    @property
+    def columns(self) -> set[str]:
+        """What these rules look at."""
+        return {name for rule in self.made.values() for name in rule.columns}
+
+    def raised(self, rows: HistoryRows) -> Bools:
+        """Where something raises an alert."""
+        counted = self.others.counted(rows, self.made)
+        if self.without is not None:
+            counted = counted - rows.fires(self.made[self.without])
+        return (counted > 0) | model_alerts(rows, self.thresholds)
 
 
 def _count_firing(rows: HistoryRows, rules: Sequence[Rule]) -> Array:

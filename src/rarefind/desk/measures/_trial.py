@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import polars as pl
@@ -64,6 +65,10 @@ class HistoryTrial:
     seconds: float
 
 
+#: Priority, place in the ledger, and the case.
+_Found: TypeAlias = tuple[float, int, TrialCase]
+
+
 def try_rule(rule: Rule, history: History, others: Others, name: str | None = None) -> HistoryTrial:
     """Try a rule on the history.
 
@@ -78,35 +83,45 @@ def try_rule(rule: Rule, history: History, others: Others, name: str | None = No
         The rule of the desk that it would replace: that one does not count among the others.
     """
     begin = time.perf_counter()
-    rows = history.rows()
-    fires = rows.fires(rule)
-    raised = others.raised(rows, without=name)
-    totals = Totals()
-    totals.add(rows)
-    times = rows.values("time")
+    now = others.now(without=name)
+    totals, counts, missing, count = Totals(), RuleCounts(), 0, 0
+    times: list[int] = []
+    entities: list[pl.Series] = []
+    best: list[_Found] = []
+    for rows in history.batches({*rule.columns, *now.columns}):
+        missing += rows.missing
+        if not len(rows):
+            continue
+        count += len(rows)
+        fires, raised = rows.fires(rule), now.raised(rows)
+        totals.add(rows)
+        counts += RuleCounts.of(rows, fires, raised)
+        times += [int(rows.values("time").min()), int(rows.values("time").max())]
+        entities.append(rows.frame["entity"].filter(pl.Series(fires)).unique())
+        best = _first_of_each([*best, *_cases(rows, fires, raised)])
     return HistoryTrial(
-        totals.measures(RuleCounts.of(rows, fires, raised)),
-        len(rows),
-        rows.missing,
-        int(times.min()) if len(rows) else None,
-        int(times.max()) if len(rows) else None,
-        rows.frame["entity"].filter(pl.Series(fires)).n_unique() if fires.any() else 0,
-        _cases(rows, fires, raised),
+        totals.measures(counts),
+        count,
+        missing,
+        min(times, default=None),
+        max(times, default=None),
+        pl.concat(entities).n_unique() if entities else 0,
+        [case for _, _, case in best],
         time.perf_counter() - begin,
     )
 
 
-def _cases(rows: HistoryRows, fires: Bools, raised: Bools) -> list[TrialCase]:
+def _cases(rows: HistoryRows, fires: Bools, raised: Bools) -> list[_Found]:
     """The alerts of the highest priority, the newest first among equals, one an entity."""
     places = np.flatnonzero(fires)
     order = np.lexsort((places, rows.values("priority")[places]))[::-1]
-    found: dict[str, TrialCase] = {}
+    found: dict[str, _Found] = {}
     for place in places[order].tolist():
         row = rows.frame.row(place, named=True)
         if row["entity"] in found:
             continue
         is_known = bool(rows.judged[place])
-        found[row["entity"]] = TrialCase(
+        case = TrialCase(
             row["id"],
             row["time"],
             row["entity"],
@@ -115,6 +130,16 @@ def _cases(rows: HistoryRows, fires: Bools, raised: Bools) -> list[TrialCase]:
             bool(rows.labels.fraud[place]) if is_known else None,
             not raised[place],
         )
+        found[case.entity] = row["priority"], row["sequence"], case
         if len(found) == _MOST_CASES:
             break
     return list(found.values())
+
+
+def _first_of_each(found: list[_Found]) -> list[_Found]:
+    """The cases that stand first of those of several batches, one an entity."""
+    found.sort(key=lambda each: each[:2], reverse=True)
+    by_entity: dict[str, _Found] = {}
+    for each in found:
+        by_entity.setdefault(each[2].entity, each)
+    return list(by_entity.values())[:_MOST_CASES]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -33,7 +33,7 @@ class _RuleMeasurement:
     made: dict[str, Rule]
     since: dict[str, int]
     thresholds: dict[str, float]
-    pieces: list[HistoryRows]
+    pieces: Iterator[HistoryRows]
     totals: Totals = field(default_factory=Totals)
     counts: dict[str, RuleCounts] = field(default_factory=dict)
     #: Of rules that a person has turned on again: what came since then.
@@ -82,29 +82,33 @@ class RuleWatch:
             versions = [(rule.name, rule.version) for rule in rules]
             if versions == self._versions and time.monotonic() < self._due:
                 return False
-            pieces = self._history.pieces()
-            if any(piece.missing for piece in pieces):
+            if self._history.missing():
                 return False  # a part of the history would retire what the whole does not
-            self._walk = self._begin(rules, pieces)
+            self._walk = self._begin(rules)
             self._versions, self._due = versions, time.monotonic() + self._every
             return True
         walk = self._walk
-        if walk.pieces:
-            _measure(walk, walk.pieces.pop(0))
-            return True
-        self._walk = None
-        self._end(walk)
-        return False
+        rows = next(walk.pieces, None)
+        if rows is None:
+            self._walk = None
+            self._end(walk)
+            return False
+        if rows.missing:  # it was damaged, or somebody was erased from it
+            self._walk, self._versions = None, []
+            return False
+        _measure(walk, rows)
+        return True
 
-    def _begin(self, rules: list[DeskRule], pieces: list[HistoryRows]) -> _RuleMeasurement:
+    def _begin(self, rules: list[DeskRule]) -> _RuleMeasurement:
         made = readable_rules(self._control, rules)
+        columns = {name for rule in made.values() for name in rule.columns}
         since = {rule.name: judged_since(self._control.rules.history(rule.name)) for rule in rules}
         return _RuleMeasurement(
             rules,
             made,
             {name: at for name, at in since.items() if at},
             {model.digest: model.threshold for model in self._control.models.all()},
-            pieces,
+            self._history.pieces(columns),
         )
 
     def _sunset(self, rules: Sequence[DeskRule]) -> bool:

@@ -24,8 +24,8 @@ __all__ = ["DeskSettings", "ProcessName", "ask_notes", "desk_processes", "run_on
 ProcessName = Literal["decision", "web", "worker"]
 #: Seconds to wait for the processes of a desk that was killed: they notice, and end.
 _WAIT = 5.0
-#: Decisions come first, wherever the system can be told so.
-_NICE = 10
+#: Decisions come first, then people, wherever the system can be told so.
+_NICE = {"web": 5, "worker": 10}
 _GRACE = {"decision": 30.0, "web": 10.0, "worker": 10.0}
 
 
@@ -91,6 +91,7 @@ def serve_web(settings: DeskSettings, listener: socket.socket) -> bool:
     """Be the web process."""
     from rarefind.desk.api import web_process
 
+    _be_nice("web")
     with DeskFolder(settings.path, settings.database) as folder:
         web_process.serve_web(folder, listener, settings.decisions)
     return True
@@ -104,11 +105,15 @@ def work(
     """Be the worker."""
     import rarefind.desk.worker as room
 
-    if hasattr(os, "nice"):
-        os.nice(_NICE)
+    _be_nice("worker")
     with DeskFolder(settings.path, settings.database) as folder:
         room.work(folder, stop, on_ready=on_ready)
     return True
+
+
+def _be_nice(name: ProcessName) -> None:
+    if hasattr(os, "nice"):
+        os.nice(_NICE[name])
 
 
 def _decide(_life: Life, settings: DeskSettings, listener: socket.socket) -> bool:

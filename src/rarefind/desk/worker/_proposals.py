@@ -85,7 +85,7 @@ def propose_now(folder: DeskFolder, clock: DeskClock, log: Log) -> None:
     begin = time.monotonic()
     control, proposals = Control.of(folder, clock), Proposals(folder.open_desk())
     try:
-        found = propose(History.of(folder, clock).rows(), folder.schema, control)
+        found = propose(History.of(folder, clock, memory=0), folder.schema, control)
     except TooFewFrauds as error:
         proposals.store({}, clock.now(), str(error))
         return

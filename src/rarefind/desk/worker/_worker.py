@@ -173,7 +173,7 @@ def make_jobs(
     intake = Intake(schema)
     watch = RuleWatch(
         Control(database, folder.declared, folder.models, clock),
-        History.of(folder, clock),
+        History.of(folder, clock, memory=0),
         MeasuredRules(database),
         schema.transaction.time_zone,
         clock,
