@@ -25,6 +25,7 @@ numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 exclude_patterns = ["_build", "_templates"]
 myst_heading_anchors = 3
+myst_enable_extensions = ["attrs_inline"]
 html_theme = "pydata_sphinx_theme"
 html_title = "rarefind"
 html_static_path = ["_static"]
