@@ -27,7 +27,7 @@ each_way = pytest.mark.parametrize("hands", HANDS, ids=lambda hands: hands.__nam
 
 @pytest.fixture
 def desk(tmp_path):
-    """A desk on which a second person has to approve a block."""
+    """A desk on which a second person approves a block, a rule that denies, and a model."""
     web = PagesDesk(tmp_path, schema=TWO_PEOPLE)
     yield web
     web.close()
@@ -41,6 +41,15 @@ def at_desk(hands, browser, web, name, path):
         someone.sign_in(name, path)
         yield someone
         someone.sign_out()
+
+
+def approve(hands, browser, someone, path):
+    """A second person approves what waits, in a browser of their own."""
+    admin = hands(browser, someone.url)
+    admin.sign_in("admin", path)
+    admin.do("button", "Approve")
+    admin.see("Approved: within a second it is so.")
+    admin.sign_out()
 
 
 def ask_for_block(web, card):
@@ -90,12 +99,20 @@ def test_an_expert_sees_a_pattern_and_has_a_rule_live(hands, browser, desk):
         expert.do("button", "Save")
         expert.see("Saved.")
         assert rules.get("large ones").role == "shadow"
-        for step in ("Scoring", "Blocking"):
-            expert.do("button", step)
-            expert.page.locator("[aria-current=step]", has_text=step).wait_for()
+        expert.do("button", "Scoring")
+        expert.page.locator("[aria-current=step]", has_text="Scoring").wait_for()
         expert.write("Rule", "amount > 600")
         expert.do("button", "Save")
         expert.see("Saved.")
+        # That it denies payments is not for one person alone.
+        expert.do("button", "Blocking")
+        expert.see("It waits for a second person now.")
+        assert rules.get("large ones").role == "scoring"
+        approve(hands, browser, expert, "/desk/rules")
+        expert.do("link", "Rules")
+        expert.see_page("Rules")
+        expert.do("link", "large ones")
+        expert.page.locator("[aria-current=step]", has_text="Blocking").wait_for()
         expert.do("link", "4 versions")
         expert.see_page("Versions of large ones")
         expert.see("Shadow → Scoring", "Scoring → Blocking")
@@ -126,6 +143,7 @@ def test_a_scientist_compares_models_promotes_one_and_rolls_back(hands, browser,
         for file, name in (("one", "by amount"), ("two", "by small amount"))
     )
     models.promote(one.digest, "ann")
+    desk.door.control.requests.approve(1, "admin", "model")
     pay_and_compare(desk)
     with at_desk(hands, browser, desk, "scientist", "/desk/models") as scientist:
         scientist.see("8 transactions that all of these models have scored", "1 of 3")
@@ -142,7 +160,11 @@ def test_a_scientist_compares_models_promotes_one_and_rolls_back(hands, browser,
         assert models.champion().digest == one.digest
         scientist.write("Alerts from this probability on", "0.25")
         scientist.do("button", "Let this model decide")
-        scientist.see("This model decides from now on.")
+        scientist.see("It waits for a second person now.")
+        assert models.champion().digest == one.digest
+        approve(hands, browser, scientist, "/desk/models")
+        scientist.do("link", "Models")
+        scientist.see("Before it decided:")
         assert (models.champion().digest, models.champion().threshold) == (two.digest, 0.25)
         scientist.do("button", "Roll back to it")
         scientist.see("The former model decides again.")
