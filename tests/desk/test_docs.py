@@ -129,3 +129,11 @@ def test_links_between_the_pages_lead_somewhere():
             if "://" not in target:
                 assert (DOCS / "desk" / target).exists(), f"{name}.md: {target}"
         assert name == "index" or re.search(rf"^{name}$", PAGES["index"], re.MULTILINE), name
+
+
+def test_every_picture_of_the_pages_is_shown_light_and_dark():
+    taken = {picture.name for picture in (DOCS / "images" / "desk").iterdir()}
+    shown = re.findall(r"\(\.\./images/desk/([\w-]+\.webp)\)", PAGES["pages"])
+    assert sorted(shown) == sorted(taken)
+    names = {name.rpartition("-")[0] for name in taken}
+    assert taken == {f"{name}-{theme}.webp" for name in names for theme in ("light", "dark")}
