@@ -4,6 +4,8 @@ import io
 import json
 from datetime import UTC, datetime
 
+from desk_running import new_database
+
 from rarefind.desk import Schema
 from rarefind.desk.api.logs import Log
 from rarefind.desk.clock import ManualClock
@@ -53,9 +55,10 @@ def nanoseconds(time):
 class HistoryDesk:
     """Transactions an hour apart; the clock is set to their own time."""
 
-    def __init__(self, path, schema=SCHEMA):
+    def __init__(self, path, schema=SCHEMA, kind="sqlite"):
         self.schema, self.intake = schema, Intake(schema)
-        self.folder = DeskFolder.create(path, schema)
+        url = new_database() if kind == "postgresql" else None
+        self.folder = DeskFolder.create(path, schema, url)
         self.clock = ManualClock(nanoseconds(START))
         self.database, self.ledger = self.folder.open_desk(), self.folder.open_ledger()
         self.control = Control(self.database, schema, self.folder.models, self.clock)

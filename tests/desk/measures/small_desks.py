@@ -4,6 +4,8 @@ from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from desk.databases import opener
+
 from rarefind.desk import Schema
 from rarefind.desk.alerts import Cases
 from rarefind.desk.clock import ManualClock
@@ -61,17 +63,22 @@ def row(number, time, **about):
 
 
 class SmallDesk:
-    """Two databases in a folder of their own."""
+    """Two databases of their own: files in a folder, or schemas of a real PostgreSQL."""
 
-    def __init__(self, schema=SCHEMA):
+    def __init__(self, schema=SCHEMA, kind="sqlite"):
         self._place = TemporaryDirectory()
         self.folder = Path(self._place.name)
         self.schema, self.clock = schema, ManualClock(NOON)
-        self.database = SqliteDatabase(self.folder / "desk.db")
-        self.writer = Ledger(SqliteDatabase(self.folder / "ledger.db", journal="wal"), writes=True)
-        self.ledger = Ledger(
-            SqliteDatabase(self.folder / "ledger.db", read_only=True), writes=False
-        )
+        if kind == "sqlite":
+            self.database = SqliteDatabase(self.folder / "desk.db")
+            ledger = SqliteDatabase(self.folder / "ledger.db", journal="wal")
+            reader = SqliteDatabase(self.folder / "ledger.db", read_only=True)
+        else:
+            self.database = opener(kind, self.folder)()
+            ledgers = opener(kind, self.folder)
+            ledger, reader = ledgers(sole=True), None
+        self.writer = Ledger(ledger, writes=True)
+        self.ledger = Ledger(reader or ledgers(read_only=True), writes=False)
         self.labels = LabelHistory(self.database, schema, self.clock)
         self.cases = Cases(self.database, schema, self.labels, self.clock)
         self._numbers = count(1)

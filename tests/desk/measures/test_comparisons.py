@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from desk.databases import KINDS
 from desk.measures.small_desks import DAY, NOON, SCHEMA, SmallDesk, run
 
 from rarefind.desk.intake import Intake
@@ -38,9 +39,9 @@ class SomeModels:
         return score
 
 
-@pytest.fixture
-def desk():
-    with SmallDesk() as desk:
+@pytest.fixture(params=KINDS)
+def desk(request):
+    with SmallDesk(kind=request.param) as desk:
         yield desk
 
 

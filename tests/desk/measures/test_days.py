@@ -4,6 +4,8 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 import numpy as np
+import pytest
+from desk.databases import KINDS
 from desk.measures.small_desks import DAY, NOON, SCHEMA, SmallDesk, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -112,8 +114,9 @@ def test_days_are_what_the_ledger_says(made, given_labels, split):
             )
 
 
-def test_cases_count_on_the_day_on_which_they_were_opened():
-    with SmallDesk() as desk:
+@pytest.mark.parametrize("kind", KINDS)
+def test_cases_count_on_the_day_on_which_they_were_opened(kind):
+    with SmallDesk(kind=kind) as desk:
         desk.append(*((NOON - n * DAY, {"alert": "risk", "card": f"c{n}"}) for n in range(4)))
         for case, verdict in ((1, "fraud"), (2, "genuine"), (3, "unclear")):
             desk.cases.take(case, "ann")
@@ -131,8 +134,9 @@ def test_cases_count_on_the_day_on_which_they_were_opened():
         assert [d.lag_median for d in found] == [None, None, DAY, 0]
 
 
-def test_a_ledger_that_was_cut_off_is_counted_anew(monkeypatch):
-    with SmallDesk() as desk:
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_ledger_that_was_cut_off_is_counted_anew(monkeypatch, kind):
+    with SmallDesk(kind=kind) as desk:
         desk.append((NOON, {"alert": "risk"}), (NOON, {}))
         desk.label(["t1"], "fraud")
         run(*jobs(desk))
@@ -144,8 +148,9 @@ def test_a_ledger_that_was_cut_off_is_counted_anew(monkeypatch):
         assert (today.transactions, today.alerts, today.frauds) == (2, 1, 1)
 
 
-def test_times_until_labels_are_of_half_and_of_most():
-    with SmallDesk() as desk:
+@pytest.mark.parametrize("kind", KINDS)
+def test_times_until_labels_are_of_half_and_of_most(kind):
+    with SmallDesk(kind=kind) as desk:
         desk.append(*((NOON - n * 10**9, {}) for n in range(11)))
         desk.label([f"t{n + 1}" for n in range(11)], "genuine")
         run(*jobs(desk))

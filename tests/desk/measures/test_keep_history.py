@@ -1,6 +1,7 @@
 """The history as columns follows the ledger, and loses what the ledger loses."""
 
 import pytest
+from desk.databases import KINDS
 from desk.measures.desks import DAY, HistoryDesk
 
 from rarefind.desk.measures import History, _pieces, delete_pieces_with
@@ -12,9 +13,9 @@ def short_pieces(monkeypatch):
     monkeypatch.setattr(_pieces, "LENGTH", 8)
 
 
-@pytest.fixture
-def desk(tmp_path, short_pieces):
-    made = HistoryDesk(tmp_path / "desk")
+@pytest.fixture(params=KINDS)
+def desk(request, tmp_path, short_pieces):
+    made = HistoryDesk(tmp_path / "desk", kind=request.param)
     yield made
     made.folder.close()
 

@@ -1,6 +1,7 @@
 """Rules are learnt from confirmed frauds of the earlier weeks, and judged on the later ones."""
 
 import pytest
+from desk.databases import KINDS
 from desk.measures.desks import DAY, HistoryDesk
 
 from rarefind.desk.api.logs import Log
@@ -9,9 +10,9 @@ from rarefind.desk.measures import Proposals
 from rarefind.desk.worker._proposals import ProposalJob, propose_now
 
 
-@pytest.fixture
-def desk(tmp_path):
-    made = HistoryDesk(tmp_path / "desk")
+@pytest.fixture(params=KINDS)
+def desk(request, tmp_path):
+    made = HistoryDesk(tmp_path / "desk", kind=request.param)
     yield made
     made.folder.close()
 
@@ -34,7 +35,7 @@ def decide_with_pattern(desk, number):
 
 
 def propose(desk):
-    with DeskFolder(desk.folder.path) as folder:
+    with DeskFolder(desk.folder.path, desk.folder.database_url) as folder:
         propose_now(folder, desk.clock, Log("proposals", desk.log))
     return Proposals(desk.database)
 

@@ -1,6 +1,7 @@
 """Rules are measured by the worker, retired by limits of their own, and a person may undo it."""
 
 import pytest
+from desk.databases import KINDS
 from desk.measures.desks import DAY, HistoryDesk
 
 from rarefind.desk.api.logs import Log
@@ -8,10 +9,10 @@ from rarefind.desk.control import THE_DESK, ControlError
 from rarefind.desk.measures import MeasuredRules, RuleWatch, _pieces
 
 
-@pytest.fixture
-def desk(tmp_path, monkeypatch):
+@pytest.fixture(params=KINDS)
+def desk(request, tmp_path, monkeypatch):
     monkeypatch.setattr(_pieces, "LENGTH", 16)
-    made = HistoryDesk(tmp_path / "desk")
+    made = HistoryDesk(tmp_path / "desk", kind=request.param)
     yield made
     made.folder.close()
 

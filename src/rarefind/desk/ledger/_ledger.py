@@ -291,10 +291,10 @@ class Ledger:
         return int(count or 0)
 
     def erased_rows(self, order: int) -> list[int]:
-        """Return the sequences of the transactions that were erased for an order."""
+        """Return the sequences of transactions that were erased for an order, the first first."""
         rows = self._database.read(
             "SELECT erased.sequence FROM erasures JOIN erased ON erased.erasure = erasures.number "
-            "WHERE erasures.for_order = :order",
+            "WHERE erasures.for_order = :order ORDER BY erased.sequence",
             order=order,
         )
         return [int(sequence) for (sequence,) in rows]
