@@ -28,7 +28,7 @@ class ColumnCache:
     def __init__(self, types: Mapping[str, Any], most: int) -> None:
         self._types, self._most = types, most
         self._kept: OrderedDict[tuple[Path, str], pl.Series] = OrderedDict()
-        self._size = 0
+        self._size: float = 0
 
     def read(self, piece: HistoryPiece, names: Sequence[str]) -> pl.DataFrame:
         """Return columns of a piece; an ``OSError`` where it is gone or damaged."""
