@@ -1,9 +1,13 @@
 """Models are looked at side by side, promoted, rolled back and retired."""
 
+import re
+
 import pytest
 from desk_pages import text_of
 from desk_web import NOON
 from desk_worker import make_models, pay_and_compare
+
+from rarefind.desk.control import load_in_force
 
 
 @pytest.fixture(scope="module")
@@ -85,3 +89,29 @@ def test_a_model_is_promoted_rolled_back_and_retired_by_who_may(web, models):
 
 def test_a_model_that_is_not_there_is_a_page(web):
     assert web.visit("/desk/models/abcdefabcdef", "scientist").status_code == 404
+
+
+def test_a_case_keeps_what_was_said_and_shows_what_the_champion_of_today_says(web, models):
+    two, door = models[1], web.door
+    in_force = load_in_force(web.database, web.schema, door.models)
+    web.decider.model = in_force.model
+    web.pay("c1", 2_400)
+    case = web.case_of("c1")
+    (line,) = door.cases.lines([door.cases.get(case)])
+    door.cases.set_reasons([(line.best.sequence, 0.97, "an amount of 2,400.00")])
+    page = text_of(web.visit(f"/desk/cases/{case}"))
+    assert "The model of that day is the one that decides today." in page
+    assert "97.0%" in page
+    then = said_today(web, case)
+    door.control.models.promote(two.digest, "ann")
+    page = web.visit(f"/desk/cases/{case}")
+    assert f'hx-get="/desk/cases/{case}/today"' in page.text
+    assert "97.0%" in text_of(page)
+    assert "an amount of 2,400.00" in text_of(page)
+    # One goes by large amounts, the other by small ones.
+    assert then > 0.5 > said_today(web, case)
+
+
+def said_today(web, case):
+    said = text_of(web.visit(f"/desk/cases/{case}/today"))
+    return float(re.search(r"([\d.]+)%", said)[1]) / 100
