@@ -31,7 +31,12 @@ from rarefind.neighbors import (
     MLFPClassifier,
 )
 from rarefind.streams import ONLBClassifier, OnlineBoostingClassifier
-from rarefind.trees import MetaAPClassifier, MetaAPForestClassifier, TreeRankClassifier
+from rarefind.trees import (
+    MetaAPClassifier,
+    MetaAPForestClassifier,
+    RandomizedForestClassifier,
+    TreeRankClassifier,
+)
 
 # scikit-learn lists the same check for its own TunedThresholdClassifierCV.
 _OWN_THRESHOLD = {
@@ -52,6 +57,12 @@ _WEIGHTS = {
 _TUNED_ON_ROWS_AS_THEY_ARE = {
     "check_class_weight_classifiers": (
         "weights of classes are for learning: the threshold is tuned on the rows as they are"
+    ),
+}
+
+_PURE_LEAVES = {
+    "check_class_weight_classifiers": (
+        "leaves are of one class, so that without smoothing weights of classes do not change them"
     ),
 }
 
@@ -106,6 +117,16 @@ CHECKED: list[tuple[Any, dict[str, str]]] = [
     (
         MetaAPForestClassifier(10, ties="border", criterion="gini", threshold=0.5),
         _OWN_THRESHOLD | _WEIGHTS,
+    ),
+    (
+        RandomizedForestClassifier(20),
+        _WEIGHTS,
+    ),
+    (
+        RandomizedForestClassifier(
+            20, cuts="range", max_features="sqrt", negative_ratio=None, smoothing=0, threshold=0.5
+        ),
+        _WEIGHTS | _PURE_LEAVES,
     ),
     (SGBAPClassifier(n_estimators=40), _OWN_THRESHOLD | _WEIGHTS),
     (SGBAPClassifier(n_estimators=10, mix=0, threshold=None, early_stopping_rounds=None), _WEIGHTS),

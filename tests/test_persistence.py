@@ -146,7 +146,8 @@ def test_estimates_of_0_1_0_are_those_of_then(scored_then, tmp_path, name):
 
 
 def test_every_kind_of_estimator_has_a_file_of_0_1_0():
-    kinds = {type(estimator).__name__ for estimator in ESTIMATORS}
+    newer = {"RandomizedForestClassifier"}
+    kinds = {type(estimator).__name__ for estimator in ESTIMATORS} - newer
     assert kinds <= {name.partition("-")[0] for name in OLD_MODELS}
 
 

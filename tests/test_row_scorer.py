@@ -14,7 +14,7 @@ from rarefind.boosting import NLBClassifier, SGBAPClassifier
 from rarefind.conditions import ConditionClassifier, RuleListClassifier
 from rarefind.neighbors import GammaKNNClassifier
 from rarefind.streams import ONLBClassifier
-from rarefind.trees import MetaAPClassifier, MetaAPForestClassifier
+from rarefind.trees import MetaAPClassifier, MetaAPForestClassifier, RandomizedForestClassifier
 
 ESTIMATORS = [
     SGBAPClassifier(n_estimators=10, random_state=0),
@@ -23,6 +23,7 @@ ESTIMATORS = [
     MetaAPClassifier(random_state=0),
     MetaAPClassifier(ties="leaf", random_state=0),
     MetaAPForestClassifier(n_estimators=8, random_state=0),
+    RandomizedForestClassifier(n_estimators=8, random_state=0),
     ConditionClassifier(random_state=0),
     GammaKNNClassifier(random_state=0),
     AutoClassifier(candidates=["sgbap", "metaap", "gamma-knn"], trials=3, cv=2, random_state=0),

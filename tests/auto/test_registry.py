@@ -28,7 +28,16 @@ def made(info, **given):
 def test_names_are_unique_and_the_command_line_has_some():
     names = [each.name for each in estimators()]
     assert len(set(names)) == len(names)
-    assert {"gamma-knn", "mlfp", "me2", "metaap", "metaap-forest", "sgbap", "nlb"} <= set(OFFERED)
+    assert {
+        "gamma-knn",
+        "mlfp",
+        "me2",
+        "metaap",
+        "metaap-forest",
+        "randomized-forest",
+        "sgbap",
+        "nlb",
+    } <= set(OFFERED)
     assert {"projection", "conditions", "xgboost"} <= set(OFFERED)
     offered = estimators(on_command_line=True)
     assert [*offered, *estimators(on_command_line=False)] == estimators()

@@ -25,7 +25,12 @@ from rarefind.conditions import condition_matrix
 from rarefind.conditions._ensembles import break_up
 from rarefind.conditions._matrix import BranchArrays, with_combinations
 from rarefind.rules.branches import Test as Asked
-from rarefind.trees import MetaAPClassifier, MetaAPForestClassifier, TreeRankClassifier
+from rarefind.trees import (
+    MetaAPClassifier,
+    MetaAPForestClassifier,
+    RandomizedForestClassifier,
+    TreeRankClassifier,
+)
 
 
 def rows(seed, n=200, missing=True, levels=False):
@@ -188,7 +193,10 @@ def test_conditions_of_trees_of_trees_lead_to_their_leaves(model):
     new = rows(4)[0]
     new[:9, 3] = 77
     dense = condition_matrix(model, new).toarray()
-    trees = [ranker.tree for ranker in model._rankers()]
+    if isinstance(model, MetaAPForestClassifier):
+        trees = [ranker.tree for ranker in model.trees_]
+    else:
+        trees = [model.tree_, model._grown]
     first = 0
     for tree in trees:
         own = break_up_tree(tree)
@@ -199,6 +207,22 @@ def test_conditions_of_trees_of_trees_lead_to_their_leaves(model):
         for path in range(own):
             assert np.unique(leaf[part[:, path] > 0]).size <= 1
     assert first == dense.shape[1]
+
+
+@pytest.mark.parametrize("levels", [[], [1, 3]])
+def test_conditions_of_a_randomized_forest_lead_to_its_leaves(levels):
+    X, y = rows(0)
+    model = RandomizedForestClassifier(3, random_state=0, categorical_features=levels).fit(X, y)
+    new = rows(4)[0]
+    new[:9, 3] = 77
+    dense = condition_matrix(model, new).toarray()
+    assert (dense.sum(axis=1) == 3).all()
+    n_leaves = (model.trees_.left < 0).sum()
+    assert dense.shape[1] <= n_leaves
+    # Rows that meet the same conditions are in the same leaves.
+    for score, met in zip(model.priority(new), dense, strict=True):
+        same = (dense == met).all(axis=1)
+        assert np.unique(model.priority(new)[same]).tolist() == [score]
 
 
 def break_up_tree(tree):

@@ -11,7 +11,7 @@ from rarefind.persistence import load
 from rarefind.selection import best_threshold
 from rarefind.trees import MetaAPClassifier, MetaAPForestClassifier
 from rarefind.trees import _forest as forest
-from rarefind.trees._forest import _number_of_columns, bootstrap
+from rarefind.trees._bagging import bootstrap, number_of_columns
 from rarefind.trees._forest_reasons import _Asked, _median, _typical
 from rarefind.trees._paths import merge_conditions, path_weights, row_path
 
@@ -177,7 +177,7 @@ def test_as_many_jobs_as_one_likes():
     ],
 )
 def test_how_many_columns_a_split_may_choose_among(wanted, d, expected, monkeypatch):
-    assert _number_of_columns(wanted, d) == expected
+    assert number_of_columns(wanted, d) == expected
     asked = []
 
     def grow(columns, positive, weight, plan, seed):

@@ -16,6 +16,7 @@ _ALL_ROUNDS = {"early_stopping_rounds": None, "threshold": None, "colsample_byno
 _CANDIDATES: dict[str, tuple[str, dict[str, Any]]] = {
     "sgbap": ("sgbap", {}),
     "metaap-forest": ("metaap-forest", {}),
+    "randomized-forest": ("randomized-forest", {}),
     "gamma-knn": ("gamma-knn", {}),
     "sgbap-deep": (
         "sgbap",

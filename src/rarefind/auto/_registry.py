@@ -147,6 +147,14 @@ _ESTIMATORS = (
         True,
     ),
     EstimatorInfo(
+        "randomized-forest",
+        "trees",
+        "RandomizedForestClassifier",
+        "many deep trees with random cuts, half of them between a positive and a negative",
+        _TREES | {"stops in time"},
+        True,
+    ),
+    EstimatorInfo(
         "nlb",
         "boosting",
         "NLBClassifier",

@@ -37,6 +37,8 @@ _HOW = {
     "leaf; leaves with a higher share of known positives come first.",
     "MetaAPForestClassifier": "Many trees of questions, each grown on other rows; a row's score is "
     "their mean.",
+    "RandomizedForestClassifier": "Many deep trees of questions drawn at random; a row's score is "
+    "the mean share of known positives in the leaves it ends in.",
     "TreeRankClassifier": "A tree of trees; leaves with a higher share of known positives come "
     "first.",
     "SGBAPClassifier": "Many small trees added up, each chosen to bring positives to the top of "

@@ -15,10 +15,8 @@ from rarefind._core.fields import BoolArray
 from rarefind._core.state import State
 from rarefind._core.types import Array, ArrayLike, Bools, Floats, Label, Table
 from rarefind.base import CLASSIFIER_STATE, RareClassifier
-from rarefind.rules.branches import BranchList
+from rarefind.rules.branches import Branch, BranchList
 from rarefind.selection.calibration import SHARE
-from rarefind.trees._branches import meta_tree_branches
-from rarefind.trees._ranker import Ranker
 from rarefind.trees._training import TrainingRows
 
 MAX_BINS = 512
@@ -111,10 +109,9 @@ class TreeClassifier(RareClassifier):
         return Start(rows, codes[used], own, kept_groups, used)
 
     @abstractmethod
-    def _rankers(self) -> list[Ranker]:
-        """All trees that rank."""
+    def _branches(self) -> list[Branch]:
+        """Every way to a leaf of every tree."""
 
     def tree_branches(self) -> BranchList:
         """Every way to a leaf of every tree, as tests on columns."""
-        trees = [ranker.tree for ranker in self._rankers()]
-        return BranchList([branch for tree in trees for branch in meta_tree_branches(tree)], [])
+        return BranchList(self._branches(), [])

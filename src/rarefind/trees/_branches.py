@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from rarefind.rules.branches import Branch, Test
 from rarefind.trees._paths import all_paths
 from rarefind.trees.graph import MetaTree
+
+
+def branches_of_trees(trees: Sequence[MetaTree]) -> list[Branch]:
+    """The branches of several trees of trees."""
+    return [branch for tree in trees for branch in meta_tree_branches(tree)]
 
 
 def meta_tree_branches(tree: MetaTree) -> list[Branch]:

@@ -30,11 +30,13 @@ from rarefind._core.state import State
 from rarefind._core.types import Bools, Floats, Ints, Table
 from rarefind.data.categories import by_place
 from rarefind.rules import Reason
+from rarefind.rules.branches import Branch
 from rarefind.rules.sql_columns import SqlColumns, own_columns
 from rarefind.rules.sql_words import sql_name
 from rarefind.selection.cross_validation import folds_of_used
 from rarefind.trees._base import TREE_STATE, Start, TreeClassifier
 from rarefind.trees._borders import band_widths
+from rarefind.trees._branches import branches_of_trees
 from rarefind.trees._columns import TreeColumns
 from rarefind.trees._graphviz import to_graphviz
 from rarefind.trees._meta import Plan, grow_meta_tree
@@ -282,8 +284,8 @@ class MetaTreeClassifier(TreeClassifier):
         """Score of each outer node of ``tree_``."""
         return self._ranker.score
 
-    def _rankers(self) -> list[Ranker]:
-        return [self._ranker, Ranker(self._grown, np.empty(self._grown.is_leaf.size), self._width)]
+    def _branches(self) -> list[Branch]:
+        return branches_of_trees([self.tree_, self._grown])
 
     def _priority(self, X: Floats) -> Floats:
         return self._ranker.priority(X)

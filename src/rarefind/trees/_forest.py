@@ -12,15 +12,22 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from rarefind._core.fields import FloatArray, ListOf, Object, RealNumber, StateError
+from rarefind._core.fields import ListOf, Object, StateError
 from rarefind._core.saved import saved
 from rarefind._core.sklearn_compat import report_progress, with_callbacks
 from rarefind._core.state import State
-from rarefind._core.types import Array, ArrayLike, Bools, Floats, Ints, Label, Table
-from rarefind.metrics import average_precision
+from rarefind._core.types import ArrayLike, Floats, Ints, Label, Table
 from rarefind.rules import Reason
-from rarefind.trees._base import TREE_STATE, Start, TreeClassifier, upgrade_trees
+from rarefind.rules.branches import Branch
+from rarefind.trees._bagging import (
+    FOREST_STATE,
+    BaggedClassifier,
+    bootstrap,
+    number_of_columns,
+)
+from rarefind.trees._base import Start, TreeClassifier, upgrade_trees
 from rarefind.trees._borders import band_widths
+from rarefind.trees._branches import branches_of_trees
 from rarefind.trees._classifier import MAX_INNER
 from rarefind.trees._columns import TreeColumns
 from rarefind.trees._criteria import CRITERIA
@@ -47,18 +54,14 @@ def _check_same_levels(state: Mapping[str, Any], sizes: Mapping[str, int]) -> No
 @saved(
     "metaap-forest",
     2,
-    state=TREE_STATE
+    state=FOREST_STATE
     | State(
-        {
-            "trees_": ListOf(Object("tree-ranker", most={"columns": "d"}), low=1),
-            "oob_scores_": FloatArray("*", nan=True),
-            "oob_average_precision_": RealNumber(nan=True),
-        },
+        {"trees_": ListOf(Object("tree-ranker", most={"columns": "d"}), low=1)},
         _check_same_levels,
     ),
     upgrade=upgrade_trees,
 )
-class MetaAPForestClassifier(TreeClassifier):
+class MetaAPForestClassifier(BaggedClassifier):
     """The mean of many MetaAP trees: better at the top of the list than one, and not to be read.
 
     Each tree is grown on a bootstrap that draws as many positives and as many negatives as there
@@ -161,10 +164,6 @@ class MetaAPForestClassifier(TreeClassifier):
     }
 
     trees_: list[Ranker]
-    oob_scores_: Floats
-    oob_average_precision_: float
-
-    stops_quickly = True
 
     def __init__(
         self,
@@ -251,11 +250,7 @@ class MetaAPForestClassifier(TreeClassifier):
                 total[tree.out_of_bag] += tree.score
                 times[tree.out_of_bag] += 1
                 step()
-        self.oob_scores_ = np.full(start.used.size, np.nan)
-        self.oob_scores_[start.used] = np.divide(
-            total, times, out=np.full(times.size, np.nan), where=times > 0
-        )
-        self._judge(start, times > 0)
+        self._judge(start, total, times)
         return self
 
     def _grow(self, start: Start, columns: TreeColumns, plan: Plan, seed: int) -> _Bagged:
@@ -270,22 +265,6 @@ class MetaAPForestClassifier(TreeClassifier):
         ranker = Ranker.of(tree, shape, "precision", width)
         return _Bagged(ranker, left_out, ranker.blend(rows.X[left_out]))
 
-    def _judge(self, start: Start, known: Bools) -> None:
-        """Threshold, probabilities and average precision by the out-of-bag scores."""
-        positive, weight = start.rows.is_positive[known], start.own_weight[known]
-        score = self.oob_scores_[start.used][known]
-        self.oob_average_precision_ = np.nan
-        if positive.any() and not positive.all():
-            self.oob_average_precision_ = average_precision(positive, score, sample_weight=weight)
-            self._calibrate(score, positive, weight)
-        elif self.threshold == "auto":
-            raise ValueError(
-                "All rows of one class are in every tree, so no row is left to tune the threshold: "
-                "give more rows of that class, or set threshold to a number or None."
-            )
-        else:
-            self._leave_uncalibrated()
-
     def _plan(self, start: Start) -> Plan:
         return Plan(
             inner_depth=self.inner_depth,
@@ -294,12 +273,12 @@ class MetaAPForestClassifier(TreeClassifier):
             order=self.order,
             target="average_precision",
             min_rows=self.min_samples_leaf,
-            n_features=_number_of_columns(self.max_features, start.rows.X.shape[1]),
+            n_features=number_of_columns(self.max_features, start.rows.X.shape[1]),
             shrinkage=float(self.shrinkage),
         )
 
-    def _rankers(self) -> list[Ranker]:
-        return self.trees_
+    def _branches(self) -> list[Branch]:
+        return branches_of_trees([ranker.tree for ranker in self.trees_])
 
     def _priority(self, X: Floats) -> Floats:
         if len(X) <= _FEW_ROWS:
@@ -331,33 +310,3 @@ class _Bagged(NamedTuple):
     ranker: Ranker
     out_of_bag: Ints
     score: Floats  # of the rows out of bag
-
-
-def bootstrap(is_positive: Bools, groups: Array | None, rng: np.random.RandomState) -> Floats:
-    """How often each row is drawn: as many as there are of those with positives, and of others.
-
-    Drawn are rows or, where there are some, whole groups; again if that leaves a class out.
-    """
-    number = np.arange(is_positive.size)
-    if groups is not None:
-        number = np.unique(groups, return_inverse=True)[1]
-    has_positive = np.bincount(number, weights=is_positive) > 0
-    while True:
-        times = np.zeros(has_positive.size)
-        for own in (np.flatnonzero(has_positive), np.flatnonzero(~has_positive)):
-            if own.size:
-                drawn = own[rng.randint(own.size, size=own.size)]
-                times += np.bincount(drawn, minlength=times.size)
-        rows = times[number]
-        if rows[is_positive].any() and rows[~is_positive].any():
-            return rows
-
-
-def _number_of_columns(wanted: Any, d: int) -> int:
-    if wanted is None:
-        return d
-    if wanted == "sqrt":
-        return max(1, int(np.sqrt(d)))
-    if wanted == "third":
-        return max(1, d // 3)
-    return min(d, int(wanted)) if isinstance(wanted, Integral) else max(1, int(wanted * d))
