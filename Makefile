@@ -10,7 +10,7 @@ else
 endif
 PY := $(BIN)/python
 
-.PHONY: demo test coverage fuzz fuzz-sql check study bench bench-final bench-all bench-desk docs test-lowest clean
+.PHONY: demo test coverage fuzz fuzz-sql properties check study bench bench-final bench-all bench-desk docs test-lowest clean
 
 # Four models are compared, and then a desk runs until Ctrl-C: at a terminal, where CI is not set.
 # Machines get the comparison alone; make demo ARGS=--no-serve asks for that anywhere.
@@ -29,6 +29,10 @@ coverage: $(VENV)/.dev
 # and files of rules: make fuzz ARGS="--what readers", ARGS="--what rules".
 fuzz: $(VENV)/.dev
 	cd tests && $(abspath $(PY)) -m fuzz $(ARGS)
+
+# Every property on all examples that it asks for.
+properties: $(VENV)/.dev
+	RAREFIND_EXAMPLES=all $(PY) -m pytest -n auto --dist worksteal -m hypothesis
 
 # Rules run in six ways, and models as SQL in three databases, on other examples each time.
 fuzz-sql: $(VENV)/.dev

@@ -145,7 +145,7 @@ class RandomizedForestClassifier(BaggedClassifier):
     >>> train = train_test_split(X, y, stratify=y, test_size=0.3, random_state=0)
     >>> model = RandomizedForestClassifier(random_state=0).fit(train[0], train[2])
     >>> round(get_scorer("average_precision")(model, train[1], train[3]), 2)
-    0.7
+    0.67
     """
 
     _parameter_constraints = {  # noqa: RUF012
